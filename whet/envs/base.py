@@ -1,0 +1,176 @@
+"""The contract of an environment: tasks by index, and a play that tells one attempt as a generator without I/O.
+
+    class Sums(Environment):
+        def play(self, task):
+            reply = yield from ask(task.messages)
+            return solved() if reply.text.strip() == task.truth else failed("wrong")
+
+Whoever drives the play does the work it yields: the async engine, a trainer's lock step, a replay, or a test (`drive`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+from whet.errors import LimitReached
+from whet.types import (
+    Ask,
+    Label,
+    Message,
+    Reply,
+    Role,
+    Score,
+    Shape,
+    Split,
+    Task,
+    ToolSpec,
+    Work,
+    WorkResult,
+    failed,
+    tool_result,
+    user,
+)
+
+Play = Generator[Ask | Work, Any, Score]
+
+Conversation = tuple[Message, ...]
+
+Baseline = Callable[[Task, Conversation], "Reply | str"]
+"""A policy that an environment offers for reference: sees the task (truth included) and what was said so far."""
+
+
+@runtime_checkable
+class Environment(Protocol):
+    """Tasks that a program can check. Subclass it; the methods with a body are optional."""
+
+    name: str
+    fingerprint: str
+    """Code version, configuration and data digest: part of every key, so a changed environment is another one."""
+    about: str = ""
+
+    def size(self, split: Split) -> int | None:
+        """How many tasks a split has; None: unbounded."""
+        ...
+
+    def label(self, split: Split, index: int) -> Label:
+        """Kind and difficulty without building the task: samplers stratify on it."""
+        ...
+
+    def task(self, split: Split, index: int) -> Task:
+        """Pure: the same arguments give the same bytes anywhere."""
+        ...
+
+    def play(self, task: Task) -> Play:
+        """One attempt. Calls no model, reads no clock, touches no network; total: any replies give a score."""
+        ...
+
+    def baselines(self) -> Mapping[str, Baseline]:
+        """Reference policies by name; `oracle`, where there is one, earns full credit on every task."""
+        return {}
+
+    def blob(self, sha256: str) -> bytes:
+        """The bytes of an image that a message names."""
+        raise KeyError(sha256)
+
+
+def ask(
+    messages: Sequence[Message],
+    *,
+    tools: Sequence[ToolSpec] = (),
+    role: Role = "target",
+    narrow: Mapping[str, Any] | None = None,
+    shape: Shape = Shape(),
+    must_call: bool = False,
+    corrections: int = 2,
+) -> Generator[Ask, Reply, Reply]:
+    """Ask for a reply. A malformed tool call is never executed: the model is told what was wrong, `corrections` times.
+
+    The reply returned may still be malformed; `reply.malformed` says so, and `reply.calls` then must not be run.
+    """
+    asked = Ask(tuple(messages), tuple(tools), role, dict(narrow or {}), shape, must_call)
+    reply = yield asked
+    for _ in range(corrections):
+        if not reply.malformed:
+            break
+        reply = yield replace(asked, messages=complaints(reply))
+    return reply
+
+
+def complaints(reply: Reply) -> tuple[Message, ...]:
+    """What the model is told about its malformed calls; sound calls beside them were not run and are told so."""
+    told = [
+        tool_result(bad, f"Error: {bad.problem}") if bad.id else user(f"Error: {bad.problem}")
+        for bad in reply.malformed
+    ]
+    held = "Not run: another call in the same message was malformed. Send it again."
+    return (*(tool_result(call, held) for call in reply.calls), *told)
+
+
+def work(job: Work) -> Generator[Work, WorkResult, WorkResult]:
+    """Have a job done by whoever drives the play."""
+    return (yield job)
+
+
+def call(function: str, /, *, deadline: float = 30.0, pool: str = "thread", **arguments: Any) -> Work:
+    """A work that calls an importable function (`"package.module:name"`) in a thread or a process pool."""
+    return Work("call", {"function": function, "arguments": arguments, "pool": pool}, deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """What `drive` saw: everything the play asked for, the replies it got, and the score."""
+
+    asks: tuple[Ask, ...]
+    replies: tuple[Reply, ...]
+    score: Score
+
+
+def drive(
+    play: Play,
+    answer: Callable[[Conversation, Ask], Reply | str],
+    perform: Callable[[Work], WorkResult] | None = None,
+    max_turns: int = 64,
+) -> Driven:
+    """Drive a play to its end in this thread: for tests, checks and baselines. No model, no ledger."""
+    asks: list[Ask] = []
+    replies: list[Reply] = []
+    said: list[Message] = []
+    try:
+        step = next(play)
+        while True:
+            if isinstance(step, Work):
+                step = play.send(perform(step) if perform else WorkResult(error="no_performer"))
+            elif len(asks) >= max_turns:
+                step = play.throw(LimitReached("turn_limit", f"{max_turns} turns"))
+            else:
+                asks.append(step)
+                said.extend(step.messages)
+                answered = answer(tuple(said), step)
+                reply = Reply(answered) if isinstance(answered, str) else answered
+                replies.append(reply)
+                said.append(reply.as_message())
+                step = play.send(reply)
+    except StopIteration as end:
+        return Driven(tuple(asks), tuple(replies), end.value)
+    except LimitReached as limit:
+        return Driven(tuple(asks), tuple(replies), failed(limit.reason, limit.detail))
+
+
+def source_digest(*objects: Any) -> str:
+    """A digest of the source text of modules, classes or functions: the code part of a fingerprint."""
+    text = "\x1f".join(inspect.getsource(one) for one in objects)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def stratify(
+    labels: Iterable[tuple[int, Label]],
+) -> dict[tuple[str, str], list[int]]:
+    """Indices by (kind, difficulty), each in the order given."""
+    strata: dict[tuple[str, str], list[int]] = {}
+    for index, label in labels:
+        strata.setdefault((label.kind, label.difficulty), []).append(index)
+    return strata

@@ -1,0 +1,49 @@
+"""What can go wrong, as types: a mistake of the user's, a fault of the outside, a limit the policy ran into."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from whet.types import Fault
+
+
+class WhetError(Exception):
+    """A problem the user can mend. One line: what happened, where, what to do. The command line exits with 2."""
+
+
+class FaultError(Exception):
+    """The service or the host failed; carries the `Fault` that is recorded."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(str(fault))
+        self.fault = fault
+
+
+class LimitReached(Exception):
+    """The policy ran into a limit. Thrown into the play at its `yield`; uncaught, it becomes a score with `reason`."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+        self.detail = detail
+
+
+class BudgetReached(Exception):
+    """A hard budget leaves no room for the next call. Ends the run cleanly; raising the budget continues it."""
+
+    def __init__(self, what: str, limit: float, spent: float) -> None:
+        super().__init__(f"budget of {limit:g} {what} reached ({spent:g} spent)")
+        self.what = what
+        self.limit = limit
+        self.spent = spent
+
+
+class ReplayMismatch(WhetError):
+    """A remembered effect was asked for with another request than the one it answered."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """' Did you mean X?' when something known is close to `word`, else ''."""
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.55)
+    return f" Did you mean {close[0]!r}?" if close else ""

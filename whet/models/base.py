@@ -1,0 +1,77 @@
+"""The contract of a model: one request in, one reply out, and a fingerprint of what the reply depends on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+from whet.types import Message, Reply, Sampling, Shape, Task, ToolSpec, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Dollars for a million tokens."""
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+    """Price of prompt tokens that the server had cached; None: the prompt price."""
+
+    def of(self, usage: Usage) -> float:
+        cached = self.prompt if self.cached is None else self.cached
+        fresh = usage.prompt_tokens - usage.cached_tokens
+        return (fresh * self.prompt + usage.cached_tokens * cached + usage.completion_tokens * self.completion) / 1e6
+
+
+FREE = Price(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A whole conversation to continue. `task` is set only for models that declare `sees_task`."""
+
+    messages: tuple[Message, ...]
+    sampling: Sampling = Sampling()
+    tools: tuple[ToolSpec, ...] = ()
+    shape: Shape = Shape()
+    must_call: bool = False
+    blob: Callable[[str], bytes] | None = None
+    task: Task | None = None
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Who answers. Subclass it; the members with a value or a body are optional.
+
+    `complete` raises `FaultError` when the service gave out, `LimitReached` when the policy overran a limit of the
+    model (`context_overflow`), and `WhetError` when no call can succeed until the user mends something (a wrong key).
+    """
+
+    name: str
+    """As the user wrote it: `scheme:identifier`."""
+    fingerprint: str
+    """What the reply depends on (weights, model id, decoding set-up), not where it is served."""
+    price: Price | None = None
+    """None: unknown."""
+    width: int | None = None
+    """How many calls it can usefully serve at once; None: as many as the caller likes."""
+    context: int | None = None
+    """Context length in tokens, where known."""
+    sees_task: bool = False
+    """True only for reference policies: the driver then hands them the task, truth included."""
+
+    async def complete(self, request: Request) -> Reply: ...
+
+    async def complete_many(self, request: Request, n: int) -> tuple[Reply, ...]:
+        """`n` independent replies to one request; a server that can do it in one call overrides this."""
+        seed = request.sampling.seed
+        if seed is None:
+            each = [request] * n
+        else:
+            each = [replace(request, sampling=replace(request.sampling, seed=seed + k)) for k in range(n)]
+        return tuple(await asyncio.gather(*(self.complete(one) for one in each)))
+
+    async def close(self) -> None:
+        """Give back connections, threads and memory. Idempotent."""

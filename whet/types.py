@@ -1,0 +1,395 @@
+"""The records that cross the walls between rooms: frozen, slotted, plain data.
+
+Nothing here acts. A record is compared by value, hashed by content (`whet.keys`) and written to the ledger as JSON
+(`whet.wire`). Mappings inside a record are treated as read-only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+Split = Literal["train", "select", "test"]
+"""Evidence to learn from, tasks for the gate, and the sealed end: see `docs/architecture.md`."""
+
+SPLITS: tuple[Split, ...] = get_args(Split)
+
+Role = Literal["target", "optimizer", "judge"]
+"""Who is asked: the policy under study, the model that proposes changes, the model that applies a rubric."""
+
+Author = Literal["system", "user", "assistant", "tool"]
+
+Finish = Literal["stop", "length", "tool_calls", "filter"]
+"""Why a reply ended. `length`: it was cut off by the token limit."""
+
+MalformedKind = Literal["cut_off", "raw_code", "bad_escape", "bad_json", "prose", "unknown_tool", "bad_arguments"]
+"""How a tool call was broken; each is counted apart, because each has another remedy."""
+
+
+# --------------------------------------------------------------------------------------------- conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image inside a message, named by the SHA-256 of its bytes; `Environment.blob` returns the bytes."""
+
+    sha256: str
+    media_type: str = "image/png"
+
+
+Content = str | tuple["str | Image", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A function that a model may call; `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A well-formed call. `raw` is the argument text exactly as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MalformedCall:
+    """A call that could not be read. It is never repaired and never executed; `problem` is told to the model."""
+
+    id: str
+    name: str
+    raw: str
+    kind: MalformedKind
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One entry of a conversation. `calls` belong to an assistant, `call_id` to the tool result that answers one.
+
+    `malformed` keeps broken calls in an assistant message, so that the conversation sent back is what the model wrote.
+    """
+
+    author: Author
+    content: Content
+    calls: tuple[ToolCall, ...] = ()
+    malformed: tuple[MalformedCall, ...] = ()
+    call_id: str = ""
+
+    @property
+    def text(self) -> str:
+        """The text parts, joined."""
+        if isinstance(self.content, str):
+            return self.content
+        return "".join(part for part in self.content if isinstance(part, str))
+
+
+def system(content: Content) -> Message:
+    return Message("system", content)
+
+
+def user(content: Content) -> Message:
+    return Message("user", content)
+
+
+def assistant(content: Content) -> Message:
+    return Message("assistant", content)
+
+
+def tool_result(call: ToolCall | MalformedCall, content: Content) -> Message:
+    """The message that answers `call`."""
+    return Message("tool", content, call_id=call.id)
+
+
+# --------------------------------------------------------------------------------------------- tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What kind of task it is and how hard; cheap to know without building the task."""
+
+    kind: str
+    difficulty: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One thing to do. `truth` is what the grader knows and the policy must not; `data` is for the play alone."""
+
+    split: Split
+    index: int
+    label: Label
+    messages: tuple[Message, ...]
+    truth: Any = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return f"{self.split}/{self.index}"
+
+
+# --------------------------------------------------------------------------------------------- policies
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a reply is drawn. `None` leaves a value to the model's own default."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int = 1024
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    logprobs: int | None = None
+    """Top alternatives to report for each token; 0 reports the chosen token alone."""
+    effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a reply must look like: a JSON schema or a GBNF grammar, enforced by the model's own decoder."""
+
+    schema: Mapping[str, Any] | None = None
+    grammar: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A worked example: what was asked and what a good answer looks like."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Playbook:
+    """The text a policy works from. The driver places it: body as system text, examples as turns before the task."""
+
+    body: str = ""
+    examples: tuple[Example, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def blank(self) -> bool:
+        return not (self.body or self.examples or self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Who answers: a model (by fingerprint), how it samples, and the playbook it works from."""
+
+    model: str
+    sampling: Sampling = Sampling()
+    playbook: Playbook = Playbook()
+
+
+# --------------------------------------------------------------------------------------------- what a play yields
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A play's request for a reply. `messages` are only the new ones: the driver owns the conversation.
+
+    `narrow` overrides the policy's sampling where its fields are set. With `must_call`, an answer without a tool call
+    counts as malformed (`prose`).
+    """
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    role: Role = "target"
+    narrow: Mapping[str, Any] = field(default_factory=dict)
+    shape: Shape = Shape()
+    must_call: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A play's request for a computation, as data: `kind` names who performs it (`call`: an importable function).
+
+    A work that outlasts `deadline` seconds comes back with `error = "deadline"`: the policy brought it about.
+    """
+
+    kind: str
+    payload: Mapping[str, Any]
+    deadline: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkResult:
+    """What a work returned, or in `error` a short stable code with `detail`."""
+
+    value: Any = None
+    error: str = ""
+    detail: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return not self.error
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a reply cost. `usd` is None where no price is known."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    usd: float | None = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            None if self.usd is None or other.usd is None else self.usd + other.usd,
+        )
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answered. `version` is what the server says it is; the rest is empty unless asked for."""
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    malformed: tuple[MalformedCall, ...] = ()
+    finish: Finish = "stop"
+    usage: Usage = Usage()
+    version: str = ""
+    reasoning: str = ""
+    token_ids: tuple[int, ...] = ()
+    logprobs: tuple[float, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    trace: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def truncated(self) -> bool:
+        return self.finish == "length"
+
+    def as_message(self) -> Message:
+        """The reply as it stands in the conversation, verbatim."""
+        return Message("assistant", self.text, self.calls, self.malformed)
+
+
+# --------------------------------------------------------------------------------------------- outcomes
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How an attempt did. Everything the policy brought about is a score, a broken attempt included.
+
+    `hard`: solved (1) or not (0). `soft`: credit in [0, 1]; 1 is *perfect*. `reward`: what RL maximises.
+    `reason`: a short stable code; `detail` says it for a person.
+    """
+
+    hard: int
+    soft: float
+    reward: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+    detail: str = ""
+
+
+def solved(reason: str = "correct", **parts: float) -> Score:
+    """Full credit."""
+    return Score(1, 1.0, 1.0, parts, reason)
+
+
+def failed(reason: str, detail: str = "", **parts: float) -> Score:
+    """No credit, with the reason."""
+    return Score(0, 0.0, 0.0, parts, reason, detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What the service or the host did to an attempt: no evidence about the policy. Recorded, and redone on request."""
+
+    kind: str
+    where: str
+    message: str
+    attempts: int = 1
+
+    def __str__(self) -> str:
+        tries = f" after {self.attempts} attempts" if self.attempts > 1 else ""
+        return f"{self.kind} at {self.where}{tries}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A planned rollout: which task, which draw, for what purpose. A plan is a list of tickets in a fixed order."""
+
+    purpose: str
+    split: Split
+    index: int
+    draw: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One exchange of a play: what was newly said to the model (or another role), and what it answered."""
+
+    role: Role
+    messages: tuple[Message, ...]
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """One attempt, graded. `outcome` is a Score, or a Fault when the service gave out.
+
+    `placed` are the messages that the driver put before the task (the policy's playbook); `seconds` is wall time.
+    """
+
+    ticket: Ticket
+    label: Label
+    key: str
+    request: str
+    placed: tuple[Message, ...]
+    turns: tuple[Turn, ...]
+    outcome: Score | Fault
+    usage: Usage = Usage()
+    seconds: float = 0.0
+
+    @property
+    def score(self) -> Score | None:
+        return self.outcome if isinstance(self.outcome, Score) else None
+
+    @property
+    def truncated(self) -> bool:
+        return any(turn.reply.truncated for turn in self.turns if turn.role == "target")
+
+    @property
+    def malformed(self) -> tuple[MalformedCall, ...]:
+        return tuple(bad for turn in self.turns if turn.role == "target" for bad in turn.reply.malformed)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A rollout without its transcript: what the numbers are made of. With a `fault`, the score fields are zero."""
+
+    ticket: Ticket
+    label: Label
+    hard: int
+    soft: float
+    reward: float
+    reason: str
+    fault: str = ""
+    truncated: bool = False
+    malformed: tuple[MalformedKind, ...] = ()
+    turns: int = 1
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    key: str = ""

@@ -1,0 +1,162 @@
+"""Records as JSON and back: the form in which the ledger and the readable files hold them. Defaults are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from whet.types import (
+    Example,
+    Fault,
+    Image,
+    Label,
+    MalformedCall,
+    Message,
+    Playbook,
+    Reply,
+    Rollout,
+    Score,
+    Ticket,
+    ToolCall,
+    Turn,
+    Usage,
+)
+
+Json = dict[str, Any]
+
+
+def dumps(value: Any, *, pretty: bool = False) -> bytes:
+    """JSON bytes with sorted keys; `pretty` is for files that a person opens."""
+    options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
+    if pretty:
+        return orjson.dumps(value, option=options | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(value, option=options)
+
+
+def _kept(**fields: Any) -> Json:
+    """The fields that say something: empty values are the defaults of our records."""
+    return {name: value for name, value in fields.items() if value not in ("", (), None) and value != {}}
+
+
+def message_out(message: Message) -> Json:
+    content: Any = message.content
+    if not isinstance(content, str):
+        content = [
+            part if isinstance(part, str) else {"sha256": part.sha256, "type": part.media_type} for part in content
+        ]
+    return {
+        "author": message.author,
+        "content": content,
+        **_kept(calls=message.calls, malformed=message.malformed, call_id=message.call_id),
+    }
+
+
+def message_in(data: Mapping[str, Any]) -> Message:
+    content = data["content"]
+    if not isinstance(content, str):
+        content = tuple(part if isinstance(part, str) else Image(part["sha256"], part["type"]) for part in content)
+    return Message(
+        data["author"],
+        content,
+        tuple(ToolCall(**call) for call in data.get("calls", ())),
+        tuple(MalformedCall(**bad) for bad in data.get("malformed", ())),
+        data.get("call_id", ""),
+    )
+
+
+def usage_in(data: Mapping[str, Any]) -> Usage:
+    return Usage(**data)
+
+
+def reply_out(reply: Reply) -> Json:
+    return {
+        "text": reply.text,
+        "finish": reply.finish,
+        "usage": reply.usage,
+        **_kept(
+            calls=reply.calls,
+            malformed=reply.malformed,
+            version=reply.version,
+            reasoning=reply.reasoning,
+            token_ids=reply.token_ids,
+            logprobs=reply.logprobs,
+            files=dict(reply.files),
+            trace=reply.trace,
+        ),
+    }
+
+
+def reply_in(data: Mapping[str, Any]) -> Reply:
+    return Reply(
+        data["text"],
+        tuple(ToolCall(**call) for call in data.get("calls", ())),
+        tuple(MalformedCall(**bad) for bad in data.get("malformed", ())),
+        data["finish"],
+        usage_in(data["usage"]),
+        data.get("version", ""),
+        data.get("reasoning", ""),
+        tuple(data.get("token_ids", ())),
+        tuple(data.get("logprobs", ())),
+        data.get("files", {}),
+        tuple(data.get("trace", ())),
+    )
+
+
+def playbook_out(playbook: Playbook) -> Json:
+    return {"body": playbook.body, "examples": playbook.examples, "files": dict(playbook.files)}
+
+
+def playbook_in(data: Mapping[str, Any]) -> Playbook:
+    return Playbook(
+        data.get("body", ""),
+        tuple(Example(one["question"], one["answer"]) for one in data.get("examples", ())),
+        dict(data.get("files", {})),
+    )
+
+
+def outcome_out(outcome: Score | Fault) -> Json:
+    return {"fault": outcome} if isinstance(outcome, Fault) else {"score": outcome}
+
+
+def outcome_in(data: Mapping[str, Any]) -> Score | Fault:
+    return Fault(**data["fault"]) if "fault" in data else Score(**data["score"])
+
+
+def rollout_out(rollout: Rollout) -> Json:
+    return {
+        "ticket": rollout.ticket,
+        "label": rollout.label,
+        "key": rollout.key,
+        "request": rollout.request,
+        "placed": [message_out(message) for message in rollout.placed],
+        "turns": [
+            {
+                "role": turn.role,
+                "messages": [message_out(message) for message in turn.messages],
+                "reply": reply_out(turn.reply),
+            }
+            for turn in rollout.turns
+        ],
+        **outcome_out(rollout.outcome),
+        "usage": rollout.usage,
+        "seconds": rollout.seconds,
+    }
+
+
+def rollout_in(data: Mapping[str, Any]) -> Rollout:
+    return Rollout(
+        Ticket(**data["ticket"]),
+        Label(**data["label"]),
+        data["key"],
+        data["request"],
+        tuple(message_in(message) for message in data["placed"]),
+        tuple(
+            Turn(turn["role"], tuple(message_in(m) for m in turn["messages"]), reply_in(turn["reply"]))
+            for turn in data["turns"]
+        ),
+        outcome_in(data),
+        usage_in(data["usage"]),
+        data["seconds"],
+    )
