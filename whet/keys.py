@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import Any
 
 import orjson
 
-from whet.types import Policy, Sampling, Task, Ticket
+from whet.types import Policy, Task, Ticket
 
 _CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
 
@@ -46,9 +45,3 @@ def rollout_key(ticket: Ticket, fingerprint: str, policy: str) -> str:
     """The name of one rollout. `fingerprint` is the environment's, `policy` a `policy_digest`."""
     where = f"{ticket.purpose}\x1f{fingerprint}\x1f{ticket.split}\x1f{ticket.index}\x1f{policy}\x1f{ticket.draw}"
     return hashlib.blake2b(where.encode(), digest_size=16).hexdigest()
-
-
-def draw_sampling(sampling: Sampling, key: str) -> Sampling:
-    """The sampling of one rollout: its own seed, so that two draws of a task differ and each can be repeated."""
-    base = sampling.seed if sampling.seed is not None else 0
-    return replace(sampling, seed=seed_for("draw", base, key) & 0x7FFFFFFF)

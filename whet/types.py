@@ -350,14 +350,15 @@ class Turn:
 class Rollout:
     """One attempt, graded. `outcome` is a Score, or a Fault when the service gave out.
 
-    `placed` are the messages that the driver put before the task (the policy's playbook); `seconds` is wall time.
+    `policy` is the digest of the policy that answered, whose playbook stood before the first turn; `request` is the
+    hash of the first request; `seconds` is wall time.
     """
 
     ticket: Ticket
     label: Label
     key: str
     request: str
-    placed: tuple[Message, ...]
+    policy: str
     turns: tuple[Turn, ...]
     outcome: Score | Fault
     usage: Usage = Usage()

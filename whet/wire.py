@@ -130,7 +130,7 @@ def rollout_out(rollout: Rollout) -> Json:
         "label": rollout.label,
         "key": rollout.key,
         "request": rollout.request,
-        "placed": [message_out(message) for message in rollout.placed],
+        "policy": rollout.policy,
         "turns": [
             {
                 "role": turn.role,
@@ -151,7 +151,7 @@ def rollout_in(data: Mapping[str, Any]) -> Rollout:
         Label(**data["label"]),
         data["key"],
         data["request"],
-        tuple(message_in(message) for message in data["placed"]),
+        data["policy"],
         tuple(
             Turn(turn["role"], tuple(message_in(m) for m in turn["messages"]), reply_in(turn["reply"]))
             for turn in data["turns"]

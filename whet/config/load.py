@@ -1,0 +1,125 @@
+"""Configs from TOML, overrides from the command line, and errors that say which key of which file to mend."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import tomlkit
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from whet.errors import WhetError, nearest
+
+Config = TypeVar("Config", bound=BaseModel)
+
+SECRETS = {"api_key", "apikey", "key", "token", "secret", "password"}
+
+
+def load_config(
+    kind: type[Config], file: Path | None = None, base: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+) -> Config:
+    """A config of `kind`: the file's keys, over them `base` (the command line), over them the `a.b=c` overrides."""
+    data = read_toml(file) if file else {}
+    merge(data, base or {})
+    for override in overrides:
+        merge(data, parse_override(override))
+    return validate(kind, data, str(file) if file else "command line")
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise WhetError(f"{file}: no such config file") from None
+    except OSError as error:
+        raise WhetError(f"{file}: cannot be read ({error.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WhetError(f"{file}: not valid TOML: {error}") from None
+
+
+def parse_override(text: str) -> dict[str, Any]:
+    """`a.b=c` as a nested mapping; the value is TOML (`3`, `true`, `[1, 2]`), or else a string."""
+    path, equals, value = text.partition("=")
+    if not equals or not all(part.strip() for part in path.split(".")):
+        raise WhetError(f"--set {text!r}: write it as section.key=value, such as --set target.sampling.max_tokens=256")
+    nested: Any = parse_value(value.strip())
+    for part in reversed(path.split(".")):
+        nested = {part.strip(): nested}
+    return dict(nested)
+
+
+def parse_value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def merge(into: dict[str, Any], new: Mapping[str, Any]) -> None:
+    """Lay `new` over `into`, section by section; a value of None says nothing."""
+    for key, value in new.items():
+        if isinstance(value, Mapping):
+            section = into.get(key)
+            if not isinstance(section, dict):
+                section = into[key] = {}
+            merge(section, value)
+        elif value is not None:
+            into[key] = value
+
+
+def validate(kind: type[Config], data: Mapping[str, Any], where: str) -> Config:
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        details = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")  # a typo explains the rest
+        more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
+        raise WhetError(f"{where}: {_explain(kind, details[0])}{more}") from None
+
+
+def write_config(config: BaseModel) -> bytes:
+    """The resolved config as TOML."""
+    return tomlkit.dumps(config.model_dump(mode="json", exclude_none=True)).encode()
+
+
+def _explain(kind: type[BaseModel], error: ErrorDetails) -> str:
+    path = _path(kind, [str(part) for part in error["loc"]], error["type"] == "extra_forbidden")
+    dotted = ".".join(path)
+    if error["type"] == "extra_forbidden":
+        if path[-1].lower() in SECRETS:
+            return f"{dotted}: keys are never written into a config; name their place with key_env or key_file"
+        known = _fields(kind, path[:-1])
+        return f"unknown key {dotted!r}.{nearest(path[-1], known) or ' Known here: ' + ', '.join(sorted(known)) + '.'}"
+    if error["type"] == "missing":
+        return f"{dotted} is missing; set it in the config or with --set {dotted}=..."
+    return f"{dotted} = {error['input']!r}: {error['msg'][0].lower()}{error['msg'][1:]}"
+
+
+def _path(kind: type[BaseModel], location: list[str], unknown_last: bool) -> list[str]:
+    """The keys of a location; what pydantic adds (which member of a union it tried) is left out."""
+    known: list[str] = []
+    here: type[BaseModel] | None = kind
+    for part in location:
+        if here is None or (part not in here.model_fields and not (unknown_last and part == location[-1])):
+            break
+        known.append(part)
+        here = _section(here, part)
+    return known
+
+
+def _fields(kind: type[BaseModel], path: Iterable[str]) -> list[str]:
+    """The keys known at `path`."""
+    here: type[BaseModel] | None = kind
+    for part in path:
+        here = _section(here, part) if here else None
+    return list(here.model_fields) if here else []
+
+
+def _section(kind: type[BaseModel], key: str) -> type[BaseModel] | None:
+    """The section that `key` of `kind` holds; None for a plain value."""
+    field = kind.model_fields.get(key)
+    annotation = field.annotation if field else None
+    options = (annotation, *getattr(annotation, "__args__", ()))
+    return next((one for one in options if isinstance(one, type) and issubclass(one, BaseModel)), None)

@@ -1,0 +1,65 @@
+"""Playbooks as files: Markdown is a body, JSON the whole record, a folder SKILL.md with the files beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from whet import wire
+from whet.errors import WhetError
+from whet.types import Playbook
+
+BLANK = "blank"
+EXAMPLES = "examples.jsonl"
+
+
+def read_playbook(source: str) -> Playbook:
+    """The playbook at `source`; 'blank' is the empty one."""
+    if source == BLANK:
+        return Playbook()
+    path = Path(source)
+    try:
+        if path.is_dir():
+            return _from_folder(path)
+        if path.suffix == ".json":
+            return wire.playbook_in(_checked(path, orjson.loads(path.read_bytes())))
+        return Playbook(path.read_text(encoding="utf-8").strip())
+    except FileNotFoundError:
+        raise WhetError(f"{source}: no such playbook; give a Markdown or JSON file, a folder, or 'blank'") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise WhetError(f"{source}: playbook cannot be read: {error}") from None
+    except orjson.JSONDecodeError as error:
+        raise WhetError(f"{source}: playbook is not valid JSON: {error}") from None
+
+
+def write_playbook(playbook: Playbook) -> bytes:
+    """The JSON form, which holds all of it."""
+    return wire.dumps(wire.playbook_out(playbook), pretty=True)
+
+
+def _from_folder(folder: Path) -> Playbook:
+    skill = folder / "SKILL.md"
+    if not skill.is_file():
+        raise WhetError(f"{folder}: a playbook folder needs a SKILL.md")
+    examples: list[Any] = []
+    if (folder / EXAMPLES).is_file():
+        examples = [orjson.loads(line) for line in (folder / EXAMPLES).read_bytes().splitlines() if line.strip()]
+    files = {
+        str(file.relative_to(folder)): file.read_text(encoding="utf-8")
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file not in (skill, folder / EXAMPLES)
+    }
+    body = skill.read_text(encoding="utf-8").strip()
+    return wire.playbook_in(_checked(folder, {"body": body, "examples": examples, "files": files}))
+
+
+def _checked(path: Path, data: Any) -> dict[str, Any]:
+    """Refuses what is not a playbook, by the field that is wrong."""
+    if not isinstance(data, dict) or set(data) - {"body", "examples", "files"}:
+        raise WhetError(f"{path}: a playbook is an object with body, examples and files")
+    for place, one in enumerate(data.get("examples", ()), 1):
+        if not isinstance(one, dict) or not all(isinstance(one.get(part), str) for part in ("question", "answer")):
+            raise WhetError(f"{path}: example {place} needs a 'question' and an 'answer', both text")
+    return data

@@ -1,0 +1,111 @@
+"""What a run is made from. Everything outside `control` is identity: change it, and it is another run."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from whet.types import Split
+
+
+class Section(BaseModel):
+    """A part of a config: frozen, and nothing unknown passes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EnvSection(Section):
+    name: str = Field(description="address of the environment, as 'whet envs' lists them")
+    args: dict[str, Any] = Field(default={}, description="its arguments, as 'whet envs show NAME' lists them")
+
+
+class SamplingSection(Section):
+    temperature: float | None = Field(default=None, ge=0, le=5)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int = Field(default=1024, ge=1)
+    stop: tuple[str, ...] = ()
+    logprobs: int | None = Field(default=None, ge=0, le=20)
+    effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
+
+
+class RoleSection(Section):
+    """A model in a role: `target` is improved, `optimizer` proposes, `judge` applies rubrics."""
+
+    model: str = Field(description="scheme:identifier, such as openai:gpt-4.1-mini or embedded:smollm2")
+    sampling: SamplingSection = SamplingSection()
+    tools: Literal["native", "fenced"] = "native"
+    extra: dict[str, Any] = Field(default={}, description="further fields of the request body, passed as they are")
+
+
+class EvalSection(Section):
+    split: Split = "select"
+    n: int | Literal["all"] = Field(default=100, description="tasks: a stratified sample, or 'all'")
+    repeats: int = Field(default=1, ge=1)
+    seed: int = 0
+    playbook: str = Field(default="blank", description="a Markdown or JSON file, a folder with SKILL.md, or 'blank'")
+    floor: bool = Field(default=True, description="also play the trivial policies, on at most 200 of the tasks")
+
+
+class LimitsSection(Section):
+    """Limits of one attempt that belong to the task: overrunning one is a score."""
+
+    turns: int = Field(default=64, ge=1)
+    tokens: int | None = Field(default=None, ge=1, description="completion tokens of one attempt")
+
+
+class EndpointSection(Section):
+    """Where and how a model is reached. Keys are named, never written here."""
+
+    base_url: str | None = None
+    key_env: str | None = Field(default=None, description="environment variable that holds the key")
+    key_file: str | None = Field(default=None, description="file that holds the key")
+    key_command: str | None = Field(default=None, description="command that prints a fresh token")
+    auth: Literal["bearer", "api-key"] | None = None
+    api_version: str | None = None
+    price: tuple[float, float] | None = Field(default=None, description="dollars for a million tokens in, out")
+    timeout: float = Field(default=120.0, gt=0, description="seconds for one attempt over HTTP")
+    attempts: int = Field(default=6, ge=1)
+    width: int | None = Field(default=None, ge=1, description="calls at once; default: what the model can serve")
+    context: int | None = Field(default=None, ge=16)
+    threads: int = Field(default=1, ge=1)
+    slots: int = Field(default=4, ge=1)
+
+
+class BudgetSection(Section):
+    """Hard limits over all sessions of a run."""
+
+    usd: float | None = Field(default=None, ge=0)
+    tokens: int | None = Field(default=None, ge=0)
+    calls: int | None = Field(default=None, ge=0)
+    seconds: float | None = Field(default=None, ge=0)
+
+
+class ControlSection(Section):
+    """What a result does not depend on; may change when a run is started again."""
+
+    concurrency: int | None = Field(
+        default=None, ge=1, description="attempts at once; default: 64, or the model's width"
+    )
+    deadline: float = Field(default=900.0, gt=0, description="seconds for one attempt")
+    call_timeout: float = Field(default=600.0, gt=0, description="seconds for one reply, retries included")
+    patience: int = Field(default=25, ge=0, description="faults in a row after which the run stops; 0: never")
+    budget: BudgetSection = BudgetSection()
+    target: EndpointSection = EndpointSection()
+    optimizer: EndpointSection = EndpointSection()
+    judge: EndpointSection = EndpointSection()
+
+
+class EvalConfig(Section):
+    """An evaluation: one policy on a sample of one split."""
+
+    env: EnvSection
+    target: RoleSection
+    judge: RoleSection | None = None
+    eval: EvalSection = EvalSection()
+    limits: LimitsSection = LimitsSection()
+    control: ControlSection = ControlSection()
+
+    def identity(self) -> dict[str, Any]:
+        """What the result depends on, as plain data."""
+        return self.model_dump(mode="json", exclude={"control"})

@@ -1,0 +1,26 @@
+"""Readable files made from the ledger: written whole or not at all, so a reader never sees half of one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from whet import wire
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write beside, then rename over: after a kill the old file or the new one stands there, never a part."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_atomically(path, wire.dumps(value, pretty=True))

@@ -1,0 +1,76 @@
+"""Records as rows: which column holds what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from whet import wire
+from whet.types import Fault, Label, Outcome, Rollout, Ticket, Usage
+
+OUTCOME = """purpose, split, task, draw, kind, difficulty, hard, soft, reward, reason, truncated, malformed, turns,
+    calls, prompt_tokens, completion_tokens, cached_tokens, usd, seconds, key"""
+
+FAULTED = """purpose, split, task, draw, kind, difficulty, fault, calls, prompt_tokens, completion_tokens, usd,
+    seconds, key"""
+
+INSERT_ROLLOUT = f"INSERT INTO rollouts ({OUTCOME}, request, policy, body) VALUES ({', '.join('?' * 23)})"
+
+INSERT_FAULT = f"INSERT INTO faults ({FAULTED}, body) VALUES ({', '.join('?' * 14)})"
+
+
+def rollout_row(rollout: Rollout) -> tuple[Any, ...]:
+    ticket, label, usage, score = rollout.ticket, rollout.label, rollout.usage, rollout.score
+    assert score is not None
+    return (
+        *(ticket.purpose, ticket.split, ticket.index, ticket.draw, label.kind, label.difficulty),
+        *(score.hard, score.soft, score.reward, score.reason, rollout.truncated),
+        ",".join(bad.kind for bad in rollout.malformed),
+        len(rollout.turns),
+        *(usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.usd),
+        *(rollout.seconds, rollout.key, rollout.request, rollout.policy),
+        orjson.dumps(wire.rollout_out(rollout)),
+    )
+
+
+def fault_row(rollout: Rollout) -> tuple[Any, ...]:
+    ticket, label, usage = rollout.ticket, rollout.label, rollout.usage
+    assert isinstance(rollout.outcome, Fault)
+    return (
+        *(ticket.purpose, ticket.split, ticket.index, ticket.draw, label.kind, label.difficulty),
+        *(rollout.outcome.kind, usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.usd),
+        *(rollout.seconds, rollout.key),
+        orjson.dumps(wire.rollout_out(rollout)),
+    )
+
+
+def outcome(row: tuple[Any, ...]) -> Outcome:
+    purpose, split, task, draw, kind, difficulty, hard, soft, reward, reason, truncated, malformed, turns = row[:13]
+    return Outcome(
+        Ticket(purpose, split, task, draw),
+        Label(kind, difficulty),
+        hard,
+        soft,
+        reward,
+        reason,
+        "",
+        bool(truncated),
+        tuple(malformed.split(",")) if malformed else (),
+        turns,
+        Usage(*row[13:18]),
+        row[18],
+        row[19],
+    )
+
+
+def faulted(row: tuple[Any, ...]) -> Outcome:
+    purpose, split, task, draw, kind, difficulty, fault, calls, prompt, completion, usd, seconds, key = row
+    return Outcome(
+        Ticket(purpose, split, task, draw),
+        Label(kind, difficulty),
+        *(0, 0.0, 0.0, "", fault),
+        usage=Usage(calls, prompt, completion, 0, usd),
+        seconds=seconds,
+        key=key,
+    )

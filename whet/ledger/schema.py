@@ -1,0 +1,76 @@
+"""The tables of a ledger. Columns hold what tables and curves are made of; `body` holds the transcript as JSON."""
+
+from __future__ import annotations
+
+VERSION = 1
+"""Raised when the tables change; a ledger of a newer version is refused, never guessed at."""
+
+APPLICATION_ID = 0x57484554  # "WHET"
+
+TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE policies (digest TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE rollouts (
+    seq INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    request TEXT NOT NULL,
+    policy TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    split TEXT NOT NULL,
+    task INTEGER NOT NULL,
+    draw INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    difficulty TEXT NOT NULL,
+    hard INTEGER NOT NULL,
+    soft REAL NOT NULL,
+    reward REAL NOT NULL,
+    reason TEXT NOT NULL,
+    truncated INTEGER NOT NULL,
+    malformed TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    prompt_tokens INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL,
+    cached_tokens INTEGER NOT NULL,
+    usd REAL,
+    seconds REAL NOT NULL,
+    body BLOB NOT NULL
+);
+
+CREATE TABLE faults (
+    seq INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    split TEXT NOT NULL,
+    task INTEGER NOT NULL,
+    draw INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    difficulty TEXT NOT NULL,
+    fault TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    prompt_tokens INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL,
+    usd REAL,
+    seconds REAL NOT NULL,
+    body BLOB NOT NULL
+);
+CREATE INDEX faults_by_key ON faults (key);
+
+CREATE TABLE effects (
+    seq INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    request TEXT NOT NULL,
+    body BLOB NOT NULL
+);
+
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY,
+    at REAL NOT NULL,
+    name TEXT NOT NULL,
+    body BLOB NOT NULL
+);
+"""

@@ -1,0 +1,69 @@
+"""Who does the works that plays yield: each kind has a performer, and none blocks the loop.
+
+A work's function runs in a thread or in a process pool. Code that a policy wrote does not belong here but in the
+sandbox: a thread cannot be stopped, so a work that outlasts its deadline is abandoned, not killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import importlib
+import multiprocessing
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
+
+from whet.errors import FaultError
+from whet.types import Fault, Work, WorkResult
+
+Performer = Callable[[Mapping[str, Any]], Awaitable[WorkResult]]
+
+
+class Works:
+    """Performs works by kind; `call` is built in, others (sandbox, solver) are handed over."""
+
+    def __init__(self, performers: Mapping[str, Performer] | None = None, width: int = 32) -> None:
+        self._performers: dict[str, Performer] = {"call": self._call, **(performers or {})}
+        self._width = width
+        self._pools: dict[str, Executor] = {}
+
+    async def perform(self, job: Work) -> WorkResult:
+        """The result of `job`; a deadline is the policy's doing and comes back as an error in the result."""
+        performer = self._performers.get(job.kind)
+        if performer is None:
+            known = ", ".join(sorted(self._performers))
+            raise FaultError(Fault("no_performer", job.kind, f"nothing here performs works of this kind, only {known}"))
+        try:
+            async with asyncio.timeout(job.deadline):
+                return await performer(job.payload)
+        except TimeoutError:
+            return WorkResult(error="deadline", detail=f"not done after {job.deadline:g} s")
+
+    async def _call(self, payload: Mapping[str, Any]) -> WorkResult:
+        run = functools.partial(call_function, payload["function"], payload["arguments"])
+        return await asyncio.get_running_loop().run_in_executor(self._pool(payload["pool"]), run)
+
+    def _pool(self, kind: str) -> Executor:
+        if kind not in self._pools:
+            if kind == "process":
+                self._pools[kind] = ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"))
+            else:
+                self._pools[kind] = ThreadPoolExecutor(self._width, thread_name_prefix="whet-work")
+        return self._pools[kind]
+
+    def close(self) -> None:
+        for pool in self._pools.values():
+            pool.shutdown(wait=False, cancel_futures=True)
+        self._pools.clear()
+
+
+def call_function(function: str, arguments: Mapping[str, Any]) -> WorkResult:
+    """Import `module:name` and call it. What it raises is its result: a play must be able to answer it."""
+    module, _, name = function.partition(":")
+    target = getattr(importlib.import_module(module), name)
+    try:
+        value = target(**arguments)
+    except Exception as error:  # noqa: BLE001 - the function is the environment's; whatever it raises is its answer
+        return WorkResult(error="raised", detail=f"{type(error).__name__}: {error}")
+    return value if isinstance(value, WorkResult) else WorkResult(value)
