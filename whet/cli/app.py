@@ -1,0 +1,131 @@
+"""The commands, by name. Each command's module is imported when it is called, so `--help` stays quick."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from whet.cli.envs import app as envs
+from whet.cli.runs import app as runs
+
+app = typer.Typer(
+    name="whet",
+    help="Make a language-model agent measurably better at a task that a program can check.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(envs)
+app.add_typer(runs)
+
+RunsFolder = Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")]
+
+
+@app.command("eval", no_args_is_help=True)
+def evaluate(
+    env: Annotated[str | None, typer.Argument(help="Environment, as 'whet envs' lists them.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="scheme:identifier, such as embedded:smollm2 or openai:gpt-4.1-mini."),
+    ] = None,
+    n: Annotated[
+        str | None, typer.Option("-n", help="Tasks: a stratified sample of this size, or 'all'. [100]")
+    ] = None,
+    repeats: Annotated[int | None, typer.Option("--repeats", "-r", help="Draws of each task. [1]")] = None,
+    split: Annotated[str | None, typer.Option(help="train, select or test. [select]")] = None,
+    playbook: Annotated[
+        str | None, typer.Option("--playbook", "-p", help="Markdown or JSON file, folder with SKILL.md, or 'blank'.")
+    ] = None,
+    arg: Annotated[
+        list[str] | None, typer.Option("--arg", "-a", help="Argument of the environment, KEY=VALUE.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option("--config", "-c", help="TOML file; options go over it.")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="Any key of the config, such as target.sampling.max_tokens=256.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Tokens of one reply. [1024]")] = None,
+    temperature: Annotated[float | None, typer.Option(help="Sampling temperature. [the model's own]")] = None,
+    seed: Annotated[int | None, typer.Option(help="Another seed is another sample and another run. [0]")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="OpenAI-compatible endpoint (vLLM, SGLang, llama.cpp …).")
+    ] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Attempts at once. [64, or what the model serves]")] = None,
+    max_usd: Annotated[float | None, typer.Option(help="Hard budget in dollars.")] = None,
+    run: Annotated[str | None, typer.Option("--run", help="Name of the run. [made from its identity]")] = None,
+    runs: RunsFolder = Path("runs"),
+    json: Annotated[Path | None, typer.Option("--json", help="Also write results.json here.")] = None,
+    retry_faults: Annotated[bool, typer.Option("--retry-faults", help="Redo what the service failed on.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print config, plan and cost; call nothing.")] = False,
+) -> None:
+    """Measure a model on an environment: pass rate, reward and cost, with intervals."""
+    from whet.cli.evaluate import Command, evaluate_command
+
+    base = {
+        "env": {"name": env, "args": arg or []},
+        "target": {"model": model, "sampling": {"max_tokens": max_tokens, "temperature": temperature}},
+        "eval": {"split": split, "n": n, "repeats": repeats, "seed": seed, "playbook": playbook},
+        "control": {"concurrency": concurrency, "budget": {"usd": max_usd}, "target": {"base_url": base_url}},
+    }
+    evaluate_command(Command(base, config, tuple(overrides or ()), runs, run, json, retry_faults, dry_run))
+
+
+@app.command("compare", no_args_is_help=True)
+def compare(
+    a: Annotated[str, typer.Argument(help="Run to compare with: a name or a folder.")],
+    b: Annotated[str, typer.Argument(help="Run that may be better.")],
+    metric: Annotated[str, typer.Option(help="hard, soft or reward.")] = "hard",
+    flips: Annotated[int, typer.Option(help="Flipped tasks to list each way.")] = 10,
+    json: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Compare two runs task by task: difference with interval and p-value, and what flipped."""
+    from whet.cli.compare import compare_command
+
+    compare_command(a, b, metric=metric, flips=flips, json=json, runs=runs)
+
+
+@app.command("resume", no_args_is_help=True)
+def resume(
+    run: Annotated[str, typer.Argument(help="Run to continue: a name or a folder.")],
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="A key of [control], such as control.budget.usd=5.")
+    ] = None,
+    retry_faults: Annotated[bool, typer.Option("--retry-faults", help="Redo what the service failed on.")] = False,
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Continue a run where it stopped; what it has is not asked again."""
+    from whet.cli.evaluate import resume_command
+
+    resume_command(run, tuple(overrides or ()), retry_faults=retry_faults, runs=runs)
+
+
+@app.command("rebuild", no_args_is_help=True)
+def rebuild(
+    run: Annotated[str, typer.Argument(help="Run whose readable files to write again: a name or a folder.")],
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Write a run's readable files again from its ledger."""
+    from whet.cli.evaluate import rebuild_command
+
+    rebuild_command(run, runs=runs)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"whet {version('whet')}")
+        raise typer.Exit
+
+
+@app.callback()
+def whet(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Make a language-model agent measurably better at a task that a program can check."""

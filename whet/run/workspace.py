@@ -1,0 +1,131 @@
+"""A run on disk: its config, its playbook, its ledger, and the readable files made from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whet.config.load import load_config, write_config
+from whet.config.playbooks import read_playbook, write_playbook
+from whet.config.schema import EvalConfig
+from whet.errors import WhetError
+from whet.keys import digest
+from whet.ledger.projection import write_atomically
+from whet.ledger.store import FILE, Ledger
+from whet.types import Outcome, Playbook, Rollout
+
+CONFIG = "config.toml"
+PLAYBOOK = "playbook.json"
+RUNS = Path("runs")
+
+EVAL = "eval"
+"""The purpose of an evaluation's rollouts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a run's result depends on. Two runs of one identity are one run."""
+
+    config: dict[str, Any]
+    environment: str
+    model: str
+    playbook: str
+
+    @property
+    def digest(self) -> str:
+        return digest(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that exists. Reads of its ledger open it anew, so a run may be under way meanwhile."""
+
+    folder: Path
+    config: EvalConfig
+    playbook: Playbook
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    def outcomes(self, purpose: str = EVAL) -> list[Outcome]:
+        with Ledger.read(self.folder) as ledger:
+            return list(ledger.outcomes(purpose))
+
+    def rollouts(self, purpose: str = EVAL) -> Iterator[Rollout]:
+        """Answered rollouts with their transcripts, by task and draw."""
+        with Ledger.read(self.folder) as ledger:
+            yield from ledger.rollouts(purpose)
+
+    def ledger(self) -> Ledger:
+        """The ledger, for reading; close it."""
+        return Ledger.read(self.folder)
+
+
+def open_run(path: str | Path, runs: Path = RUNS) -> Run:
+    """The run in a folder, or of that name under `runs`."""
+    folder = Path(path)
+    if not (folder / FILE).is_file() and (runs / path / FILE).is_file():
+        folder = runs / path
+    with Ledger.read(folder):
+        pass  # says what is wrong with it, if anything is
+    config = load_config(EvalConfig, folder / CONFIG)
+    return Run(folder, config, read_playbook(str(folder / PLAYBOOK)))
+
+
+def claim_run(folder: Path, config: EvalConfig, playbook: Playbook, identity: Identity) -> Ledger:
+    """The run's ledger, opened for writing; made when there is none, refused when the folder holds another run."""
+    if not (folder / FILE).exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / PLAYBOOK, write_playbook(playbook))
+        _write_config(folder, config)
+        ledger = Ledger.create(folder)
+        ledger.set_meta(identity=identity.digest)
+        return ledger
+    ledger = Ledger.open(folder)
+    try:
+        stored = ledger.meta().get("identity", identity.digest)
+        if stored != identity.digest:
+            raise WhetError(
+                f"{folder}: holds another run ({_difference(folder, config)}); give this one another name with --run"
+            )
+        ledger.set_meta(identity=identity.digest)
+        _write_config(folder, config)
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
+
+
+def run_name(config: EvalConfig, identity: Identity) -> str:
+    """Environment, model and identity: the same evaluation finds its run again."""
+    parts = (config.env.name.split("/")[-1], config.target.model.split("/")[-1], identity.digest[:8])
+    return "-".join(re.sub(r"[^A-Za-z0-9.]+", "-", part).strip("-.")[:32] for part in parts)
+
+
+def _write_config(folder: Path, config: EvalConfig) -> None:
+    """The resolved config; the playbook is the copy that the run keeps."""
+    if config.eval.playbook != "blank":
+        kept = config.eval.model_copy(update={"playbook": str(folder / PLAYBOOK)})
+        config = config.model_copy(update={"eval": kept})
+    data = write_config(config)
+    path = folder / CONFIG
+    if not path.exists() or path.read_bytes() != data:
+        write_atomically(path, data)
+
+
+def _difference(folder: Path, config: EvalConfig) -> str:
+    """The first key that differs from the stored config, for the message."""
+    stored = load_config(EvalConfig, folder / CONFIG).identity()
+    return next(_differing("", stored, config.identity()), "its environment, model or playbook has changed")
+
+
+def _differing(path: str, old: Any, new: Any) -> Iterator[str]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            yield from _differing(f"{path}.{key}".strip("."), old.get(key), new.get(key))
+    elif old != new and path != "eval.playbook":
+        yield f"{path} = {old!r} there, {new!r} here"
