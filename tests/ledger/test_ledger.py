@@ -81,7 +81,7 @@ def test_a_fault_is_not_an_answer(tmp_path: Path) -> None:
     )
     with Ledger.create(tmp_path) as ledger:
         ledger.add_rollouts([faulted])
-        assert ledger.has_fault("eval-1-0")
+        assert ledger.faulted() == {"eval-1-0"}
         assert not ledger.has_rollout("eval-1-0", "request-1", "select/1")
         assert [one.fault for one in ledger.outcomes()] == ["timeout"]
         ledger.add_rollouts([rollout(1)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -77,15 +77,14 @@ def evaluate(
 def compare(
     a: Annotated[str, typer.Argument(help="Run to compare with: a name or a folder.")],
     b: Annotated[str, typer.Argument(help="Run that may be better.")],
-    metric: Annotated[str, typer.Option(help="hard, soft or reward.")] = "hard",
-    flips: Annotated[int, typer.Option(help="Flipped tasks to list each way.")] = 10,
+    metric: Annotated[Literal["hard", "soft", "reward"], typer.Option(help="What is compared.")] = "hard",
     json: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
     runs: RunsFolder = Path("runs"),
 ) -> None:
     """Compare two runs task by task: difference with interval and p-value, and what flipped."""
     from whet.cli.compare import compare_command
 
-    compare_command(a, b, metric=metric, flips=flips, json=json, runs=runs)
+    compare_command(a, b, metric=metric, json=json, runs=runs)
 
 
 @app.command("resume", no_args_is_help=True)

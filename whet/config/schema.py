@@ -67,6 +67,9 @@ class EndpointSection(Section):
     timeout: float = Field(default=120.0, gt=0, description="seconds for one attempt over HTTP")
     attempts: int = Field(default=6, ge=1)
     width: int | None = Field(default=None, ge=1, description="calls at once; default: what the model can serve")
+    send_seed: bool = Field(default=True, description="false for a server that refuses a seed")
+    limit_field: Literal["max_tokens", "max_completion_tokens"] | None = None
+    grammar_field: Literal["grammar", "structured_outputs"] = "grammar"
     context: int | None = Field(default=None, ge=16)
     threads: int = Field(default=1, ge=1)
     slots: int = Field(default=4, ge=1)

@@ -152,8 +152,9 @@ class Ledger:
         row = self._db.execute("SELECT request FROM rollouts WHERE key = ?", (key,)).fetchone()
         return row is not None and _same_request(self.path, row[0], request, where)
 
-    def has_fault(self, key: str) -> bool:
-        return self._db.execute("SELECT 1 FROM faults WHERE key = ? LIMIT 1", (key,)).fetchone() is not None
+    def faulted(self) -> frozenset[str]:
+        """The keys that have met a fault, answered since or not."""
+        return frozenset(key for (key,) in self._db.execute("SELECT DISTINCT key FROM faults"))
 
     def effect(self, key: str, request: str, where: str) -> Any | None:
         """The body remembered under `key`, or None; a mismatching request stops the run."""

@@ -31,6 +31,18 @@ class Progress(Protocol):
     def ended(self) -> None: ...
 
 
+class Quiet:
+    """Shows nothing."""
+
+    def began(self, total: int, what: str) -> None: ...
+
+    def replayed(self, ticket: Ticket) -> None: ...
+
+    def finished(self, rollout: Rollout) -> None: ...
+
+    def ended(self) -> None: ...
+
+
 @dataclass(slots=True)
 class Tally:
     """What became of a plan."""
@@ -105,7 +117,8 @@ class Engine:
         self, plan: Sequence[Ticket], *, progress: Progress, what: str = "rollouts", retry_faults: bool = False
     ) -> Tally:
         """Work off `plan`. What the ledger has is not asked again; what is finished is kept whatever happens."""
-        shift = _Shift(self, Tally(len(plan)), Scribe(self.ledger), progress, retry_faults)
+        settled = frozenset() if retry_faults else self.ledger.faulted()
+        shift = _Shift(self, Tally(len(plan)), Scribe(self.ledger), progress, settled)
         progress.began(len(plan), what)
         tickets = iter(plan)
         workers = [asyncio.create_task(shift.work(tickets)) for _ in range(min(self.concurrency, len(plan)))]
@@ -149,7 +162,8 @@ class _Shift:
     tally: Tally
     scribe: Scribe
     progress: Progress
-    retry_faults: bool
+    settled: frozenset[str]
+    """Keys of faults that are left as they are."""
     faults_in_a_row: int = 0
 
     async def work(self, tickets: Iterator[Ticket]) -> None:
@@ -175,7 +189,7 @@ class _Shift:
             return engine.broken(ticket, key, begun)
         request = begun.request_hash()
         answered = engine.ledger.has_rollout(key, request, f"{ticket.split}/{ticket.index} draw {ticket.draw}")
-        if answered or (not self.retry_faults and engine.ledger.has_fault(key)):
+        if answered or key in self.settled:
             begun.play.close()
             self._replayed(ticket)
             return None

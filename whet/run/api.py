@@ -10,6 +10,7 @@ from whet.config.load import load_config
 from whet.config.schema import EvalConfig
 from whet.envs.base import Environment
 from whet.errors import WhetError
+from whet.evals.attempts import Metric
 from whet.evals.compare import Comparison
 from whet.evals.compare import compare as compare_outcomes
 from whet.ledger.store import Ledger
@@ -93,7 +94,11 @@ def resume(
 
 
 def compare(
-    a: str | Path | Run | EvalResult, b: str | Path | Run | EvalResult, *, metric: str = "hard", runs: str | Path = RUNS
+    a: str | Path | Run | EvalResult,
+    b: str | Path | Run | EvalResult,
+    *,
+    metric: Metric = "hard",
+    runs: str | Path = RUNS,
 ) -> Comparison:
     """How much better `b` is than `a`, task by task, on the tasks that both have."""
     first, second = (_run(one, Path(runs)) for one in (a, b))
@@ -102,7 +107,13 @@ def compare(
             f"{first.name} and {second.name} are not about the same tasks: {first.config.env.name} "
             f"{first.config.eval.split} and {second.config.env.name} {second.config.eval.split}"
         )
-    return compare_outcomes(first.outcomes(), second.outcomes(), metric=metric)
+    split = first.config.eval.split
+    both = sorted({*first.tasks()} & {*second.tasks()})
+    if not both:
+        raise WhetError(f"{first.name} and {second.name} have no task in common; evaluate both with the same --seed")
+    meant = {(split, task) for task in both}
+    a_side, b_side = ([o for o in run.outcomes() if (split, o.ticket.index) in meant] for run in (first, second))
+    return compare_outcomes(a_side, b_side, metric=metric, tasks=meant)
 
 
 def rebuild(run: str | Path | Run, *, runs: str | Path = RUNS) -> EvalReport:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig, SamplingSection
@@ -13,6 +15,7 @@ from whet.envs.base import Environment
 from whet.envs.trivial import trivial_baselines
 from whet.errors import WhetError
 from whet.evals.sample import stratified_sample
+from whet.evals.table import summary_table
 from whet.keys import digest
 from whet.ledger.store import Ledger
 from whet.models.base import Model
@@ -36,6 +39,9 @@ from whet.run.project import EvalReport, project
 from whet.run.workspace import EVAL, RUNS, Identity, claim_run, run_name
 from whet.types import Playbook, Policy, Role, Ticket
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 FLOOR_TASKS = 200
 """The floor is played on at most this many of the sampled tasks."""
 
@@ -52,6 +58,25 @@ class EvalResult:
     @property
     def complete(self) -> bool:
         return not self.tally.stopped
+
+    @property
+    def pass_rate(self) -> float | None:
+        rate = self.report.summary.overall.pass_rate
+        return None if rate is None else rate.value
+
+    def renderable(self) -> RenderableType:
+        """The table, for a rich console or a notebook."""
+        results = self.report.results
+        title = f"{results['model']} on {results['env']}, {results['split']}"
+        return summary_table(self.report.summary, title=title, floor=self.report.floor, wall_seconds=self.seconds)
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        page = Console(width=110, no_color=True, file=StringIO())
+        with page.capture() as captured:
+            page.print(self.renderable())
+        return captured.get().rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +134,7 @@ async def evaluate_plan(
     players = build_players(plan.config, plan.env, plan.model)
     began = time.monotonic()
     try:
-        with claim_run(folder, plan.config, plan.playbook, plan.identity) as ledger:
+        with claim_run(folder, plan.config, plan.playbook, plan.identity, plan.tasks) as ledger:
             ledger.add_event("session", planned=len(plan.tickets))
             try:
                 tally = await _play(plan, players, ledger, progress, retry_faults)

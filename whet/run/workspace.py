@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
+
+from whet import wire
 from whet.config.load import load_config, write_config
 from whet.config.playbooks import read_playbook, write_playbook
 from whet.config.schema import EvalConfig
@@ -60,6 +63,11 @@ class Run:
         with Ledger.read(self.folder) as ledger:
             yield from ledger.rollouts(purpose)
 
+    def tasks(self) -> list[int]:
+        """The tasks that the run was meant to attempt, in the order of its plan."""
+        with Ledger.read(self.folder) as ledger:
+            return list(orjson.loads(ledger.meta()["tasks"]))
+
     def ledger(self) -> Ledger:
         """The ledger, for reading; close it."""
         return Ledger.read(self.folder)
@@ -76,14 +84,15 @@ def open_run(path: str | Path, runs: Path = RUNS) -> Run:
     return Run(folder, config, read_playbook(str(folder / PLAYBOOK)))
 
 
-def claim_run(folder: Path, config: EvalConfig, playbook: Playbook, identity: Identity) -> Ledger:
+def claim_run(folder: Path, config: EvalConfig, playbook: Playbook, identity: Identity, tasks: Sequence[int]) -> Ledger:
     """The run's ledger, opened for writing; made when there is none, refused when the folder holds another run."""
+    meta = {"identity": identity.digest, "playbook": identity.playbook, "tasks": wire.dumps(tasks).decode()}
     if not (folder / FILE).exists():
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / PLAYBOOK, write_playbook(playbook))
         _write_config(folder, config)
         ledger = Ledger.create(folder)
-        ledger.set_meta(identity=identity.digest)
+        ledger.set_meta(**meta)
         return ledger
     ledger = Ledger.open(folder)
     try:
@@ -92,7 +101,7 @@ def claim_run(folder: Path, config: EvalConfig, playbook: Playbook, identity: Id
             raise WhetError(
                 f"{folder}: holds another run ({_difference(folder, config)}); give this one another name with --run"
             )
-        ledger.set_meta(identity=identity.digest)
+        ledger.set_meta(**meta)
         _write_config(folder, config)
     except BaseException:
         ledger.close()

@@ -1,0 +1,62 @@
+"""How fast the ledger remembers and reads: single-record commits, commits of a batch, and a scan of a large run.
+
+python bench/ledger.py [--quick] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from rows import Row, arguments, report
+
+from whet.ledger.store import Ledger
+from whet.types import Label, Reply, Rollout, Ticket, Turn, Usage, solved, user
+
+
+def rollout(index: int) -> Rollout:
+    """A record of about 1.5 kB."""
+    turn = Turn("target", (user("q" * 560),), Reply("a" * 300, usage=Usage(1, 200, 80, 0, 0.0)))
+    ticket = Ticket("eval", "select", index)
+    return Rollout(
+        ticket, Label("add", "easy"), f"{index:032x}", "r" * 32, "p" * 32, (turn,), solved(), Usage(1, 200, 80)
+    )
+
+
+def write(ledger: Ledger, count: int, batch: int, start: int) -> float:
+    """Records a second, record building included."""
+    began = time.perf_counter()
+    for first in range(start, start + count, batch):
+        ledger.add_rollouts([rollout(first + offset) for offset in range(batch)])
+    return count / (time.perf_counter() - began)
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    large = 100_000 if quick else 1_000_000
+    with tempfile.TemporaryDirectory() as folder, Ledger.create(Path(folder) / "run") as ledger:
+        single = write(ledger, 10_000 if quick else 50_000, 1, 0)
+        size = ledger._db.execute("SELECT avg(length(body)) FROM rollouts").fetchone()[0]
+        condition = f"one commit a record of {size:.0f} bytes"
+        yield Row("ledger_single_commits", single, "records/s", 10_000, single >= 10_000, condition=condition)
+        done = ledger.counts()["rollouts"]
+        batch = write(ledger, (large - done) // 16 * 16, 16, done)
+        yield Row(
+            "ledger_batched_commits", batch, "records/s", 10_000, batch >= 10_000, condition="16 records a commit"
+        )
+        began = time.perf_counter()
+        scanned = sum(1 for _ in ledger.outcomes())
+        seconds = time.perf_counter() - began
+        scaled = seconds * 1_000_000 / scanned
+        condition = f"{scanned:,} outcomes in {seconds:.2f} s, scaled to 10^6"
+        yield Row("ledger_replay_scan", scaled, "s per 10^6", 10.0, scaled <= 10.0, condition=condition)
+        began = time.perf_counter()
+        looked = sum(ledger.has_rollout(f"{index:032x}", "r" * 32, "bench") for index in range(20_000))
+        rate = looked / (time.perf_counter() - began)
+        yield Row("ledger_lookups", rate, "keys/s", None, None, condition="has_rollout by key, request compared")
+
+
+if __name__ == "__main__":
+    options = arguments(__doc__)
+    report(rows(options.quick), options.json)

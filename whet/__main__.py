@@ -1,0 +1,5 @@
+"""`python -m whet`."""
+
+from whet.cli import main
+
+main()

@@ -1,0 +1,18 @@
+"""`whet compare`: two runs, task by task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from whet.cli.terminal import console
+from whet.evals.attempts import Metric
+from whet.evals.table import comparison_table
+from whet.ledger.projection import write_json
+from whet.run.api import compare
+
+
+def compare_command(a: str, b: str, *, metric: Metric, json: Path | None, runs: Path) -> None:
+    comparison = compare(a, b, metric=metric, runs=runs)
+    if json is not None:
+        write_json(json, comparison)
+    console().print(comparison_table(comparison, a=a, b=b))

@@ -1,0 +1,60 @@
+"""An evaluation's readable files, made from its ledger alone: `results.json`, and `timing.json` from the clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whet.config.schema import EvalConfig
+from whet.evals.floor import Floor, floor_of
+from whet.evals.results import results_json
+from whet.evals.summary import Summary, summarize
+from whet.ledger.projection import write_json
+from whet.ledger.store import Ledger
+from whet.run.workspace import EVAL
+from whet.types import Outcome
+
+RESULTS = "results.json"
+TIMING = "timing.json"
+FLOOR = "floor/"
+
+
+@dataclass(frozen=True, slots=True)
+class EvalReport:
+    """What the rollouts of an evaluation add up to, beside the floor."""
+
+    summary: Summary
+    floor: Floor | None
+    results: dict[str, Any]
+    """The content of results.json."""
+
+
+def report(config: EvalConfig, ledger: Ledger) -> EvalReport:
+    """A pure function of the ledger: the same replies give the same bytes, however often the run was killed."""
+    by_purpose: dict[str, list[Outcome]] = {}
+    for outcome in ledger.outcomes():
+        by_purpose.setdefault(outcome.ticket.purpose, []).append(outcome)
+    outcomes = by_purpose.pop(EVAL, [])
+    summary = summarize(outcomes, max_tokens=config.target.sampling.max_tokens)
+    floor = floor_of({purpose.removeprefix(FLOOR): rollouts for purpose, rollouts in sorted(by_purpose.items())})
+    results = results_json(
+        summary,
+        outcomes,
+        model=config.target.model,
+        env=config.env.name,
+        split=config.eval.split,
+        playbook=ledger.meta()["playbook"],
+        floor=floor,
+    )
+    return EvalReport(summary, floor, results)
+
+
+def project(folder: Path, config: EvalConfig, ledger: Ledger) -> EvalReport:
+    """Write the readable files of a run."""
+    made = report(config, ledger)
+    write_json(folder / RESULTS, made.results)
+    sessions = [{"ended": event.at, **event.body} for event in ledger.events("ended")]
+    seconds = sum(session["seconds"] for session in sessions)
+    write_json(folder / TIMING, {"seconds": seconds, "rollout_seconds": made.summary.seconds, "sessions": sessions})
+    return made
