@@ -10,7 +10,13 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 
+KEYS = (
+    *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_VERSION", "OPENROUTER_API_KEY"),
+    *("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"),
+)
+
+
 @pytest.fixture(autouse=True)
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENROUTER_API_KEY", "AZURE_OPENAI_API_KEY"):
+    for name in KEYS:
         monkeypatch.delenv(name, raising=False)

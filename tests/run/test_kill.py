@@ -50,7 +50,7 @@ def questions(runs: Path, tasks: set[int]) -> set[str]:
 def seen(url: str) -> list[str]:
     """The questions that the server was asked, in order."""
     with urlopen(url.removesuffix("/v1") + "/_seen") as answer:
-        return [one["messages"][-1]["content"] for one in orjson.loads(answer.read())["requests"]]
+        return [one["body"]["messages"][-1]["content"] for one in orjson.loads(answer.read())["seen"]]
 
 
 def columns(runs: Path) -> list[tuple[Any, ...]]:
@@ -122,7 +122,7 @@ def often_right(request: Request) -> str:
 
 def small_run(runs: Path) -> bytes:
     result = evaluate(
-        Doubles(), FromFunction(often_right), n=4, repeats=2, runs=runs, overrides=["control.concurrency=2"]
+        Doubles(), FromFunction(often_right), n=4, repeats=2, runs=runs, overrides=["control.concurrency=1"]
     )
     return (result.folder / "results.json").read_bytes()
 

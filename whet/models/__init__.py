@@ -1,0 +1,45 @@
+"""Models: one request in, one reply out. `load_model` opens one by its address; a model knows nothing of tasks."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from whet.models.base import FREE, Model, Price, Request
+    from whet.models.load import SCHEMES, load_model
+    from whet.models.options import ModelOptions
+    from whet.models.scripted import Scripted, reference
+    from whet.models.secrets import Secret
+
+__all__ = [
+    "FREE",
+    "SCHEMES",
+    "Model",
+    "ModelOptions",
+    "Price",
+    "Request",
+    "Scripted",
+    "Secret",
+    "load_model",
+    "reference",
+]
+
+_HOMES = {
+    "FREE": "base",
+    "Model": "base",
+    "Price": "base",
+    "Request": "base",
+    "SCHEMES": "load",
+    "load_model": "load",
+    "ModelOptions": "options",
+    "Scripted": "scripted",
+    "reference": "scripted",
+    "Secret": "secrets",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -75,3 +75,4 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Give back connections, threads and memory. Idempotent."""
+        return

@@ -53,7 +53,11 @@ def build_baseline(name: str, env: Environment) -> Model:
     if name not in known:
         hint = nearest(name, known) or f" There are: {', '.join(sorted(known))}."
         raise WhetError(f"{BASELINE}{name}: {env.name} offers no such baseline.{hint}")
-    return reference(f"{BASELINE}{name}", digest("baseline", name, env.fingerprint), known[name])
+    return baseline_model(name, env, known[name])
+
+
+def baseline_model(name: str, env: Environment, baseline: Baseline) -> Model:
+    return reference(f"{BASELINE}{name}", digest("baseline", name, env.fingerprint), baseline)
 
 
 def build_player(model: Model, sampling: SamplingSection, endpoint: EndpointSection) -> Player:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig, SamplingSection
 from whet.envs.base import Environment
-from whet.envs.trivial import trivial_baselines
 from whet.errors import WhetError
+from whet.evals.floor import ORACLE
 from whet.evals.sample import stratified_sample
 from whet.evals.table import summary_table
 from whet.keys import digest
@@ -25,7 +25,8 @@ from whet.rollout.engine import Engine, Progress, Tally
 from whet.run.compose import (
     BASELINE,
     Given,
-    build_baseline,
+    baseline_model,
+    baselines,
     build_bounds,
     build_environment,
     build_limits,
@@ -177,9 +178,10 @@ async def _play(
 
 async def _play_floor(plan: Plan, engine: Engine, progress: Progress) -> None:
     """The policies that no model is needed for, on the same tasks: what a score must beat to mean anything."""
-    names = [*trivial_baselines(plan.env), *(name for name in plan.env.baselines() if name != "oracle")]
-    for name in names:
-        model = build_baseline(name, plan.env)
+    for name, baseline in baselines(plan.env).items():
+        if name == ORACLE:
+            continue
+        model = baseline_model(name, plan.env, baseline)
         player = build_player(model, SamplingSection(), plan.config.control.target)
         policy = Policy(model.fingerprint)
         floor = Engine(

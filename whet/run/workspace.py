@@ -87,17 +87,14 @@ def open_run(path: str | Path, runs: Path = RUNS) -> Run:
 def claim_run(folder: Path, config: EvalConfig, playbook: Playbook, identity: Identity, tasks: Sequence[int]) -> Ledger:
     """The run's ledger, opened for writing; made when there is none, refused when the folder holds another run."""
     meta = {"identity": identity.digest, "playbook": identity.playbook, "tasks": wire.dumps(tasks).decode()}
-    if not (folder / FILE).exists():
+    new = not (folder / FILE).exists()
+    if new:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / PLAYBOOK, write_playbook(playbook))
         _write_config(folder, config)
-        ledger = Ledger.create(folder)
-        ledger.set_meta(**meta)
-        return ledger
-    ledger = Ledger.open(folder)
+    ledger = Ledger.create(folder) if new else Ledger.open(folder)
     try:
-        stored = ledger.meta().get("identity", identity.digest)
-        if stored != identity.digest:
+        if ledger.meta().get("identity", identity.digest) != identity.digest:
             raise WhetError(
                 f"{folder}: holds another run ({_difference(folder, config)}); give this one another name with --run"
             )

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from evals.outcomes import evaluations, fault, outcome, pattern, repeated
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import fisher_exact
+
+from whet.errors import WhetError
+from whet.evals.attempts import Metric
+from whet.evals.compare import Comparison, compare
+from whet.evals.missing import Missing, chance_of_split
+from whet.types import Label, Outcome
+
+
+def numbers(comparison: Comparison) -> tuple[float, ...]:
+    found = comparison.overall
+    return (found.difference.value, found.difference.interval.low, found.difference.interval.high, found.p)
+
+
+def test_the_difference_is_b_minus_a_on_the_same_tasks() -> None:
+    found = compare(pattern("1100"), pattern("1111")).overall
+    assert (found.tasks, found.a.value, found.b.value, found.difference.value) == (4, 0.5, 1.0, 0.5)
+
+
+def test_a_clear_gain_is_told_as_better() -> None:
+    found = compare(pattern("0" * 12 + "1" * 28), pattern("1" * 40))
+    assert found.verdict == "better"
+    assert (
+        found.words("old", "new") == "new is better than old: +0.30 [+0.15, +0.45], p < 0.001 (40 tasks, exact McNemar)"
+    )
+
+
+def test_a_clear_loss_is_told_as_worse() -> None:
+    assert compare(pattern("1" * 40), pattern("0" * 12 + "1" * 28)).verdict == "worse"
+
+
+def test_what_is_unclear_says_how_much_would_have_been_seen() -> None:
+    words = compare(pattern("10" * 50), pattern("01" + "10" * 49)).words()
+    assert words.startswith("no difference shown: +0.00 [")
+    assert words.endswith("would have been shown four times in five")
+
+
+def test_too_few_tasks_to_show_anything_are_named_as_that() -> None:
+    found = compare(pattern("00000"), pattern("11111"))
+    assert found.overall.p == 0.0625
+    assert found.overall.detectable is None
+    assert found.words().endswith("5 tasks are too few to show any")
+
+
+def test_the_detectable_difference_is_shown_about_four_times_in_five() -> None:
+    even = compare(pattern("1" * 10 + "0" * 90), pattern("0" * 10 + "1" * 10 + "0" * 80)).overall
+    assert even.detectable is not None
+    luck, shown = random.Random(5), 0
+    for _ in range(300):
+        gained = [luck.random() < 0.1 + even.detectable / 2 for _ in range(100)]
+        lost = [luck.random() < 0.1 - even.detectable / 2 for _ in range(100)]
+        a = pattern("".join("1" if down and not up else "0" for up, down in zip(gained, lost, strict=True)))
+        b = pattern("".join("1" if up and not down else "0" for up, down in zip(gained, lost, strict=True)))
+        shown += compare(a, b).verdict == "better"
+    assert 0.65 < shown / 300 < 0.95
+
+
+def test_draws_of_a_task_are_averaged_before_tasks_are_paired() -> None:
+    found = compare(repeated([1, 2, 4], 4), repeated([2, 2, 4], 4)).overall
+    assert (found.tasks, found.test) == (3, "exact sign flips")
+    assert found.difference.value == pytest.approx(1 / 12)
+
+
+def test_sides_may_have_drawn_different_numbers_of_times() -> None:
+    assert compare(repeated([1, 2], 4), pattern("11")).overall.difference.value == pytest.approx(0.625)
+
+
+def test_flips_name_the_task_and_both_reasons() -> None:
+    found = compare(pattern("110"), pattern("101"))
+    assert [(one.index, one.reason_a, one.reason_b) for one in found.gained] == [(2, "wrong", "correct")]
+    assert [(one.index, one.reason_a, one.reason_b) for one in found.lost] == [(1, "correct", "wrong")]
+
+
+def test_with_repeats_a_task_flips_when_most_of_its_draws_do() -> None:
+    found = compare(repeated([2, 1, 4], 4), repeated([3, 2, 4], 4))
+    assert [(one.index, one.a, one.b, one.reason_a, one.reason_b) for one in found.gained] == [
+        (0, 0.5, 0.75, "wrong", "correct")
+    ]
+    assert found.lost == ()
+
+
+def test_kinds_are_tested_apart_with_holms_adjustment() -> None:
+    a = [outcome(index, 0, kind="moved" if index < 10 else "still") for index in range(20)]
+    b = [outcome(index, int(index < 10), kind="moved" if index < 10 else "still") for index in range(20)]
+    found = compare(a, b).by_kind
+    assert (found["moved"].p, found["moved"].adjusted) == (2 / 1024, 4 / 1024)
+    assert (found["moved"].verdict, found["still"].verdict) == ("better", "unclear")
+
+
+@pytest.mark.parametrize(("metric", "difference"), [("hard", 0.0), ("soft", 0.5), ("reward", 2.0)])
+def test_the_metric_says_what_is_compared(metric: Metric, difference: float) -> None:
+    a = [outcome(index, 0, soft=0.25, reward=1.0) for index in range(8)]
+    b = [outcome(index, 0, soft=0.75, reward=3.0) for index in range(8)]
+    found = compare(a, b, metric=metric).overall.difference
+    assert found.value == difference
+    assert found.interval.low < found.interval.high
+
+
+def test_an_unknown_metric_is_refused() -> None:
+    with pytest.raises(WhetError, match="unknown metric 'turns'"):
+        compare(pattern("1"), pattern("1"), metric="turns")  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------------- what is refused
+
+
+def test_no_task_in_common_is_refused() -> None:
+    with pytest.raises(WhetError, match="no task in common"):
+        compare(pattern("11.."), pattern("..11"))
+
+
+def test_tasks_of_another_environment_are_refused() -> None:
+    with pytest.raises(WhetError, match="the environments differ"):
+        compare(pattern("11"), pattern("11", kind="product"))
+
+
+def test_more_than_two_percent_of_faults_is_refused_with_the_numbers() -> None:
+    with pytest.raises(WhetError, match=r"second: 3\.0 % \(3 faults, 0 absent of 100 rollouts\).*--retry-faults"):
+        compare(pattern("1" * 100), pattern("1" * 97 + "xxx"))
+
+
+def test_tasks_that_one_side_never_attempted_are_missing_too() -> None:
+    with pytest.raises(WhetError, match=r"first: 3\.0 % \(0 faults, 3 absent of 100 rollouts\)"):
+        compare(pattern("1" * 97 + "..."), pattern("1" * 100))
+
+
+def test_draws_that_are_usual_on_a_side_and_absent_are_missing() -> None:
+    with pytest.raises(WhetError, match=r"second: 3\.0 % \(0 faults, 6 absent of 200 rollouts\)"):
+        compare(pattern("1" * 50), repeated([4] * 50, 4)[:-6])
+
+
+def test_tasks_that_both_tried_more_often_than_others_lack_nothing() -> None:
+    uneven = [*repeated([3, 3], 3), *(outcome(index) for index in (2, 3, 4))]
+    assert compare(uneven, uneven).missing_a == Missing(9, 0, 0)
+
+
+def test_two_percent_on_both_sides_is_compared_on_the_rest() -> None:
+    found = compare(pattern("x" + "1" * 99), pattern("1" * 99 + "x"))
+    assert (found.overall.tasks, found.missing_a.count, found.missing_b.count) == (98, 1, 1)
+
+
+def test_clearly_unequal_missingness_is_refused_below_two_percent() -> None:
+    with pytest.raises(WhetError, match="too unequal to be chance"):
+        compare(pattern("1" * 1000), pattern("1" * 985 + "x" * 15))
+
+
+def test_a_plan_says_which_tasks_were_meant() -> None:
+    small, large = pattern("1" * 20), pattern("1" * 50)
+    with pytest.raises(WhetError, match="30 absent"):
+        compare(small, large)
+    assert compare(small, large, tasks={("test", index) for index in range(20)}).overall.tasks == 20
+
+
+@given(st.integers(1, 60), st.integers(1, 60), st.data())
+def test_the_chance_of_unequal_missingness_is_fishers_test(a: int, b: int, data: st.DataObject) -> None:
+    lost_a, lost_b = data.draw(st.integers(0, a)), data.draw(st.integers(0, b))
+    expected = fisher_exact([[lost_a, a - lost_a], [lost_b, b - lost_b]]).pvalue
+    assert chance_of_split(Missing(a, lost_a, 0), Missing(b, 0, lost_b)) == pytest.approx(expected, abs=1e-6)
+
+
+# ------------------------------------------------------------------------------------------- what always holds
+
+
+@st.composite
+def sides(draw: st.DrawFn) -> tuple[list[Outcome], list[Outcome]]:
+    """Two policies on the same tasks, without faults."""
+    first = [one for one in draw(evaluations(tasks=20)) if not one.fault]
+    second = [
+        replace(one, soft=soft, hard=int(soft == 1.0))
+        for one in first
+        for soft in [draw(st.sampled_from([0.0, 0.4, 1.0]))]
+    ]
+    return (first, second) if first else ([outcome(0)], [outcome(0)])
+
+
+@settings(max_examples=50)
+@given(sides(), st.sampled_from(["hard", "soft", "reward"]))
+def test_exchanging_the_sides_negates_everything(both: tuple[list[Outcome], list[Outcome]], metric: Metric) -> None:
+    a, b = both
+    there, back = compare(a, b, metric=metric), compare(b, a, metric=metric)
+    value, low, high, p = numbers(there)
+    assert numbers(back) == (-value, -high, -low, p)
+    assert [one.index for one in back.gained] == [one.index for one in there.lost]
+    assert {kind: one.adjusted for kind, one in back.by_kind.items()} == {
+        kind: one.adjusted for kind, one in there.by_kind.items()
+    }
+
+
+@settings(max_examples=50)
+@given(sides(), st.randoms(use_true_random=False))
+def test_the_order_of_the_outcomes_changes_nothing(
+    both: tuple[list[Outcome], list[Outcome]], luck: random.Random
+) -> None:
+    a, b = both
+    shuffled = list(b)
+    luck.shuffle(shuffled)
+    assert repr(compare(a, shuffled, metric="soft")) == repr(compare(a, b, metric="soft"))
+
+
+@given(evaluations())
+def test_a_policy_is_never_told_apart_from_itself(rollouts: list[Outcome]) -> None:
+    scored = [one for one in rollouts if not one.fault] or [outcome(0)]
+    found = compare(scored, scored)
+    assert (found.verdict, found.overall.difference.value, found.overall.p) == ("unclear", 0.0, 1.0)
+
+
+def test_equal_labels_are_needed_only_on_common_tasks() -> None:
+    a = pattern("1" * 60)
+    b = [*pattern("1" * 59), replace(outcome(60), label=Label("other"))]
+    assert compare(a, b).overall.tasks == 59
+
+
+def test_faults_alone_on_a_task_leave_it_out() -> None:
+    a, b = pattern("1" * 60), [*pattern("1" * 59), fault(59)]
+    assert compare(a, b).overall.tasks == 59

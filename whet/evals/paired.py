@@ -1,0 +1,104 @@
+"""Tests of a paired difference: under the null, which side of a task is which is a coin flip."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Test = Literal["exact McNemar", "exact sign flips", "sampled sign flips"]
+
+FLIPS = 20_000
+"""Sign flips drawn where they cannot all be counted."""
+
+ALL_FLIPS = 14
+"""Up to this many tasks that differ, every sign flip is counted."""
+
+LATTICE = 5_000_000
+"""Up to this many steps, the sums of differences that lie on a lattice are counted exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A two-sided p-value and the test it comes from."""
+
+    p: float
+    test: Test
+
+
+def paired_test(differences: Sequence[float], steps: int | None, seed: int) -> Tested:
+    """How often chance flips of the signs give a sum as large as the one seen.
+
+    With `steps`, differences are multiples of 1/steps and the count is exact; single binary draws are McNemar's test.
+    """
+    changed = [one for one in differences if one != 0.0]
+    if steps is not None:
+        counts = [round(abs(one) * steps) for one in changed]
+        if steps == 1:
+            return Tested(mcnemar_p(sum(one > 0 for one in changed), sum(one < 0 for one in changed)), "exact McNemar")
+        if len(counts) * sum(counts) <= LATTICE:
+            return Tested(_lattice_p(counts, abs(sum(round(one * steps) for one in changed))), "exact sign flips")
+    if len(changed) <= ALL_FLIPS:
+        return Tested(_enumerated_p(changed), "exact sign flips")
+    return Tested(_sampled_p(changed, seed), "sampled sign flips")
+
+
+def mcnemar_p(gained: int, lost: int) -> float:
+    """McNemar's exact test: the tasks that changed are as likely to have changed either way."""
+    changed, fewer = gained + lost, min(gained, lost)
+    tail = sum(math.comb(changed, k) for k in range(fewer + 1))
+    return min(1.0, 2 * tail / (1 << changed))
+
+
+def _lattice_p(counts: Sequence[int], seen: int) -> float:
+    """The distribution of the signed sum of whole numbers, one flip after the other."""
+    total = sum(counts)
+    chances = np.zeros(2 * total + 1)
+    chances[total] = 1.0
+    for count in counts:
+        flipped = np.zeros_like(chances)
+        flipped[count:] += chances[: chances.size - count]
+        flipped[: chances.size - count] += chances[count:]
+        chances = flipped / 2.0
+    sums = np.abs(np.arange(-total, total + 1))
+    return min(1.0, float(chances[sums >= seen].sum()))
+
+
+def _enumerated_p(changed: Sequence[float]) -> float:
+    size = len(changed)
+    flips = (np.arange(1 << size)[:, None] >> np.arange(size)) & 1
+    return _reaching(flips, changed) / (1 << size)
+
+
+def _sampled_p(changed: Sequence[float], seed: int) -> float:
+    """Counts the flip that was seen among those drawn, so that p is never 0 and the test keeps its level."""
+    rng = np.random.default_rng(seed)
+    size, rows = len(changed), 1000
+    reached = 0
+    for _ in range(FLIPS // rows):
+        bits = np.unpackbits(np.frombuffer(rng.bytes(rows * (size + 7) // 8), np.uint8), count=rows * size)
+        reached += _reaching(bits.reshape(rows, size), changed)
+    return (reached + 1) / (FLIPS + 1)
+
+
+def _reaching(flips: NDArray[np.integer[Any]], changed: Sequence[float]) -> int:
+    """How many flips reach the sum that was seen; a hair below counts, for sums that differ by rounding alone."""
+    values = np.asarray(changed)
+    hair = 1e-9 * float(np.abs(values).sum())
+    sums = values.sum() - 2.0 * (flips.astype(np.float64) @ values)
+    return int(np.count_nonzero(np.abs(sums) >= abs(math.fsum(changed)) - hair))
+
+
+def holm(ps: Sequence[float]) -> tuple[float, ...]:
+    """Holm's adjustment: with these, claims about several kinds are wrong together no more often than one would be."""
+    order = sorted(range(len(ps)), key=lambda position: (ps[position], position))
+    adjusted = [0.0] * len(ps)
+    worst = 0.0
+    for rank, position in enumerate(order):
+        worst = max(worst, min(1.0, (len(ps) - rank) * ps[position]))
+        adjusted[position] = worst
+    return tuple(adjusted)

@@ -1,0 +1,41 @@
+"""From an address (`scheme:identifier`) to a model. A scheme's code is loaded only when it is asked for."""
+
+from __future__ import annotations
+
+from whet.errors import WhetError, nearest
+from whet.models.base import Model
+from whet.models.options import ModelOptions
+
+SCHEMES = {
+    "openai": "openai:MODEL, OpenAI or any compatible server at base_url (vLLM, SGLang, llama.cpp)",
+    "openrouter": "openrouter:VENDOR/MODEL",
+    "azure": "azure:DEPLOYMENT",
+    "embedded": "embedded: or embedded:FILE.gguf, llama.cpp in this process",
+    "scripted": "scripted:MODULE:FUNCTION or scripted:FILE.py:FUNCTION",
+}
+"""The schemes of `load_model`, each with how its addresses look."""
+
+
+def load_model(address: str, options: ModelOptions = ModelOptions()) -> Model:
+    """The model at `address`. Nothing is called yet; a missing key shows at the first call, so a replay needs none."""
+    scheme, colon, identifier = address.partition(":")
+    if scheme == "baseline":
+        raise WhetError(f"{address} is a reference policy of an environment: it can only be used in a run of one.")
+    if scheme not in SCHEMES or not colon:
+        known = ", ".join(SCHEMES)
+        hint = nearest(scheme, SCHEMES) if colon else f" Did you mean 'openai:{address}'?"
+        raise WhetError(f"{address!r} is no model: an address begins with one of {known}, and a colon.{hint}")
+    if not identifier and scheme != "embedded":
+        raise WhetError(f"{address!r} names no model: write {SCHEMES[scheme]}.")
+    if scheme == "scripted":
+        from whet.models.scripted import open_scripted
+
+        return open_scripted(address)
+    if scheme == "embedded":
+        from whet.models.embedded import open_embedded
+
+        return open_embedded(address, options)
+    from whet.models import openai
+
+    opened = {"openai": openai.open_openai, "openrouter": openai.open_openrouter, "azure": openai.open_azure}
+    return opened[scheme](address, options)

@@ -1,0 +1,81 @@
+"""What a chat-completions server says instead of an answer: try again, a limit, a mistake to mend, or a fault."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from whet.errors import FaultError, LimitReached, WhetError
+from whet.models.endpoint import Answer
+from whet.models.openai_reply import decoded
+from whet.models.retry import Trouble, asked_wait
+from whet.types import Fault
+
+_AGAIN = {408: "timeout", 409: "server_error", 425: "server_error", 429: "rate_limited"}
+
+_ADVICE = {
+    401: "The key was refused. Key used: {key}.",
+    402: "The account has no credit left: top it up.",
+    403: "The key may not use this model or endpoint. Key used: {key}.",
+    404: "Check the model's name, and base_url, which must end where /chat/completions begins (often in /v1).",
+}
+
+_OVERFLOW = re.compile(
+    r"context_length_exceeded|exceed_context_size|maximum context length|maximum model length|prompt is too long|"
+    r"(?:longer than|exceeds?) (?:the )?(?:model's |available |maximum )*context|too long to fit into the model|"
+    r"context (?:length|window|size) exceeded",
+    re.IGNORECASE,
+)
+_CONTEXT = re.compile(r"(?:context length|context size|n_ctx\W*)\D{0,8}(\d+)", re.IGNORECASE)
+
+
+class Filtered(Exception):
+    """The service refused the prompt by its content rules: a reply that ended by `filter` before its first word."""
+
+
+def judge(answer: Answer, status: int, *, where: str, key: str, max_tokens: int) -> Exception:
+    """The error that an answer other than 2xx stands for. `key` names the source of the key for a person."""
+    body = answer.body.decode("utf-8", "replace")
+    said = answer.quote(body)
+    told = f"{where} answered {status}: {said}"
+    code = _code(answer)
+    if status in (400, 413, 422, 500) and _OVERFLOW.search(body):
+        return _overflow(body, told, max_tokens)
+    if code == "content_filter" or (status == 403 and "flagged_input" in body):
+        return Filtered(told)
+    if status == 429 and code == "insufficient_quota":
+        return WhetError(f"{told} Top up the account or raise its limit: waiting does not help.")
+    if status in _AGAIN or (status >= 500 and status != 501):
+        return Trouble(_AGAIN.get(status, "server_error"), f"status {status}: {said}", asked_wait(answer.headers))
+    if 300 <= status < 400:
+        target = answer.quote(answer.headers.get("Location", "nowhere"))
+        return WhetError(f"{where} answered {status} and points to {target}: mend base_url.")
+    if advice := _ADVICE.get(status):
+        return WhetError(f"{told} {advice.format(key=key)}")
+    return FaultError(Fault(f"http_{status}", where, f"status {status}: {said}"))
+
+
+def _overflow(body: str, told: str, max_tokens: int) -> Exception:
+    """A conversation that outgrew the context is the policy's doing; a limit no conversation could meet is not."""
+    found = _CONTEXT.search(body)
+    if found and int(found[1]) <= max_tokens:
+        room = f"max_tokens = {max_tokens} leaves no room for a prompt in a context of {found[1]} tokens"
+        return WhetError(f"{room}: lower it. {told}")
+    return LimitReached("context_overflow", told)
+
+
+def _code(answer: Answer) -> str:
+    try:
+        data = decoded(answer.body, answer.quote)
+    except Trouble:
+        return ""
+    error = data.get("error") if isinstance(data, dict) else None
+    return str(error.get("code") or "") if isinstance(error, dict) else ""
+
+
+def inner_status(data: Any) -> int:
+    """The status of an error that came under a 200, as gateways send it when the server behind them failed; else 0."""
+    if not isinstance(data, dict) or data.get("choices") or not isinstance(data.get("error"), dict):
+        return 0
+    code = data["error"].get("code")
+    return code if isinstance(code, int) and 300 <= code < 600 else 500
