@@ -6,6 +6,7 @@ from pathlib import Path
 
 from whet.cli.terminal import console
 from whet.evals.attempts import Metric
+from whet.evals.results import comparison_json
 from whet.evals.table import comparison_table
 from whet.ledger.projection import write_json
 from whet.run.api import compare
@@ -14,5 +15,5 @@ from whet.run.api import compare
 def compare_command(a: str, b: str, *, metric: Metric, json: Path | None, runs: Path) -> None:
     comparison = compare(a, b, metric=metric, runs=runs)
     if json is not None:
-        write_json(json, comparison)
+        write_json(json, comparison_json(comparison, a=a, b=b))
     console().print(comparison_table(comparison, a=a, b=b))

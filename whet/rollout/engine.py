@@ -168,17 +168,14 @@ class _Shift:
 
     async def work(self, tickets: Iterator[Ticket]) -> None:
         """One worker: takes tickets until there are none or the shift is stopped."""
-        replays = 0
         for ticket in tickets:
             if self.tally.stopped:
                 return
             rollout = await self._rollout(ticket)
-            if rollout is None:
-                replays += 1
-                if replays % 200 == 0:  # a long replay must not hold up the loop
-                    await asyncio.sleep(0)
-            else:
+            if rollout is not None:
                 self._keep(rollout)
+            # A model that answers without waiting, or a long replay, must hold up neither the scribe nor Ctrl-C.
+            await asyncio.sleep(0)
 
     async def _rollout(self, ticket: Ticket) -> Rollout | None:
         """The rollout of `ticket`; None when it is remembered already or the budget is reached."""

@@ -1,0 +1,155 @@
+"""A candidate brought to the gate: draws are taken as the gate asks for them, and the decision is remembered.
+
+The gate looks only at batches that are complete, so a decision does not depend on which rollout finishes first. What an
+evaluation of the incumbent has drawn already is put into the bank and not drawn again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from whet.config.playbooks import write_playbook
+from whet.errors import WhetError
+from whet.gate.base import Gate, answer, refuse_identical
+from whet.gate.decision import Decision
+from whet.gate.evidence import Arm, Bank, Draw, Reading
+from whet.keys import digest, policy_digest
+from whet.ledger.projection import write_atomically, write_json
+from whet.ledger.store import Ledger
+from whet.rollout.budget import Budget
+from whet.rollout.engine import Engine, Progress
+from whet.run.compose import Given, build_bounds, build_limits, build_players, concurrency
+from whet.run.evaluate import Plan, plan_evaluation
+from whet.run.workspace import EVAL, Identity, Run, claim_run
+from whet.types import Playbook, Policy, Ticket
+
+GATE = "gate"
+"""The purpose of rollouts that a gate asked for."""
+
+CHILDREN = "gates"
+DECISION = "decision.json"
+CANDIDATE = "candidate.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """A decision and the child run that holds its evidence."""
+
+    folder: Path
+    decision: Decision
+    replayed: bool
+    """Whether the decision was made in an earlier session."""
+
+
+async def bring(
+    run: Run,
+    candidate: Playbook,
+    gate: Gate,
+    described: Mapping[str, Any],
+    *,
+    progress: Progress,
+    given: Given = Given(),
+) -> Gated:
+    """Bring `candidate` before `gate` against the incumbent of `run`; `described` is the gate's configuration."""
+    same = refuse_identical(gate, run.playbook, candidate)
+    if same is not None:
+        return Gated(run.folder, same, False)
+    if run.config.eval.split == "test":
+        raise WhetError(f"{run.name}: its tasks are of the test split, which no gate may look at; evaluate on select")
+    plan = plan_evaluation(run.config, replace(given, playbook=run.playbook))
+    challenger = replace(plan.policy, playbook=candidate)
+    bank = _bank(run, plan, gate)
+    named = {"gate": dict(described), "candidate": policy_digest(challenger), "bank": digest(bank)}
+    identity = Identity(
+        {**plan.identity.config, **named}, plan.env.fingerprint, plan.model.fingerprint, digest(candidate)
+    )
+    folder = run.folder / CHILDREN / identity.digest[:8]
+    with claim_run(folder, run.config, run.playbook, identity, plan.tasks) as ledger:
+        write_atomically(folder / CANDIDATE, write_playbook(candidate))
+        table = _Table(plan, gate, bank, {"incumbent": plan.policy, "candidate": challenger}, ledger, progress)
+        try:
+            decision = await table.decide()
+        finally:
+            await plan.model.close()
+        replayed = _remember(ledger, identity, decision)
+        write_json(folder / DECISION, decision.as_data())
+    return Gated(folder, decision, replayed)
+
+
+def _remember(ledger: Ledger, identity: Identity, decision: Decision) -> bool:
+    """Record the decision under its key; on a replay it must be the one that was made."""
+    key = digest("decision", identity.digest)
+    made = decision.as_data()
+    if ledger.effect(key, identity.digest, "the decision") is not None:
+        return True
+    ledger.add_effect(key, "decision", GATE, identity.digest, made)
+    return False
+
+
+def _bank(run: Run, plan: Plan, gate: Gate) -> Bank:
+    """The incumbent's draws that its own evaluation took."""
+    place = {task: position for position, task in enumerate(plan.tasks)}
+    drawn = tuple(
+        (Draw("incumbent", place[one.ticket.index], one.ticket.draw), gate.read(one.score))
+        for one in run.rollouts(EVAL)
+        if one.ticket.index in place
+    )
+    return replace(gate.open(len(plan.tasks)).extended(drawn), decisions=0)
+
+
+@dataclass(slots=True)
+class _Table:
+    """One comparison under way."""
+
+    plan: Plan
+    gate: Gate
+    bank: Bank
+    policies: Mapping[Arm, Policy]
+    ledger: Ledger
+    progress: Progress
+
+    async def decide(self) -> Decision:
+        config = self.plan.config
+        players = build_players(config, self.plan.env, self.plan.model)
+        budget = Budget(build_limits(config.control), self.ledger.spent())
+        engines = {
+            arm: Engine(
+                self.plan.env,
+                policy,
+                players,
+                self.ledger,
+                budget,
+                bounds=build_bounds(config),
+                concurrency=concurrency(config, players),
+                patience=config.control.patience,
+            )
+            for arm, policy in self.policies.items()
+        }
+        taken: dict[Draw, Reading] = {}
+        try:
+            while True:
+                found = answer(self.gate, self.bank, taken)
+                if isinstance(found, Decision):
+                    return found
+                for arm, engine in engines.items():
+                    await self._take(engine, [draw for draw in found.draws if draw.arm == arm], taken)
+        finally:
+            for engine in engines.values():
+                engine.works.close()
+
+    async def _take(self, engine: Engine, draws: list[Draw], taken: dict[Draw, Reading]) -> None:
+        tickets = {draw: self._ticket(draw) for draw in draws}
+        if not tickets:
+            return
+        tally = await engine.run(list(tickets.values()), progress=self.progress, what=f"{draws[0].arm} draws")
+        if tally.stopped:
+            raise WhetError(f"{self.ledger.path.parent}: no decision yet, {tally.stopped}; the same command continues")
+        for draw, ticket in tickets.items():
+            rollout = self.ledger.rollout(engine.key(ticket))
+            taken[draw] = self.gate.read(None if rollout is None else rollout.score)
+
+    def _ticket(self, draw: Draw) -> Ticket:
+        return Ticket(GATE, self.plan.config.eval.split, self.plan.tasks[draw.task], draw.draw)
