@@ -26,7 +26,7 @@ def printed(table: RenderableType, width: int = 80) -> str:
 def test_each_kind_is_a_row_with_its_interval_and_the_total_is_last() -> None:
     rollouts = [outcome(index, index % 2, kind=f"kind{index % 3}") for index in range(12)]
     rows = [line.split() for line in printed(summary_table(summarize(rollouts))).splitlines() if "[0." in line]
-    assert [row[0] for row in rows] == ["kind0", "kind1", "kind2", "easy", "total"]
+    assert [row[0] for row in rows] == ["kind0", "kind1", "kind2", "total"]
     assert rows[-1] == ["total", "12", "0.50", "[0.25,", "0.75]", "0.50", "0.50"]
 
 

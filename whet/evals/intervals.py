@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from scipy.special import stdtrit
-
 from whet.errors import WhetError
 
 LEVEL = 0.95
@@ -41,6 +39,13 @@ def quantile(level: float) -> float:
     if not 0.0 < level < 1.0:
         raise WhetError(f"level {level:g} is not between 0 and 1: use 0.95 for intervals that hold 95 % of the time")
     return NormalDist().inv_cdf((1.0 + level) / 2.0)
+
+
+def _student(freedom: int, level: float) -> float:
+    # Loaded here: half a second that an evaluation of single binary draws, and every import, can do without.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1.0 + level) / 2.0))
 
 
 def wilson(successes: int, n: int, level: float = LEVEL) -> Interval | None:
@@ -105,7 +110,7 @@ def _unit_interval(values: Sequence[float], level: float) -> tuple[float, float]
         # Without spread nothing is known about it: the largest that the mean allows is assumed.
         low, high = _score_interval(mean, z * z / n)
     else:
-        student = float(stdtrit(n - 1, (1.0 + level) / 2.0))
+        student = _student(n - 1, level)
         share = min(seen / ((n - 1) * binomial), 1.0)
         low, high = _score_interval(mean, student * student * share / n)
     return min(low, mean), max(high, mean)

@@ -1,14 +1,18 @@
-"""Tests of a paired difference: under the null, which side of a task is which is a coin flip."""
+"""Tests of a paired difference: under the null, which side of a task is which is a coin flip.
+
+numpy is loaded where it counts flips, so that showing a table does not wait for it.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Test = Literal["exact McNemar", "exact sign flips", "sampled sign flips"]
 
@@ -18,7 +22,7 @@ FLIPS = 20_000
 ALL_FLIPS = 14
 """Up to this many tasks that differ, every sign flip is counted."""
 
-LATTICE = 5_000_000
+LATTICE = 50_000_000
 """Up to this many steps, the sums of differences that lie on a lattice are counted exactly."""
 
 
@@ -56,6 +60,8 @@ def mcnemar_p(gained: int, lost: int) -> float:
 
 def _lattice_p(counts: Sequence[int], seen: int) -> float:
     """The distribution of the signed sum of whole numbers, one flip after the other."""
+    import numpy as np
+
     total = sum(counts)
     chances = np.zeros(2 * total + 1)
     chances[total] = 1.0
@@ -69,6 +75,8 @@ def _lattice_p(counts: Sequence[int], seen: int) -> float:
 
 
 def _enumerated_p(changed: Sequence[float]) -> float:
+    import numpy as np
+
     size = len(changed)
     flips = (np.arange(1 << size)[:, None] >> np.arange(size)) & 1
     return _reaching(flips, changed) / (1 << size)
@@ -76,6 +84,8 @@ def _enumerated_p(changed: Sequence[float]) -> float:
 
 def _sampled_p(changed: Sequence[float], seed: int) -> float:
     """Counts the flip that was seen among those drawn, so that p is never 0 and the test keeps its level."""
+    import numpy as np
+
     rng = np.random.default_rng(seed)
     size, rows = len(changed), 1000
     reached = 0
@@ -87,6 +97,8 @@ def _sampled_p(changed: Sequence[float], seed: int) -> float:
 
 def _reaching(flips: NDArray[np.integer[Any]], changed: Sequence[float]) -> int:
     """How many flips reach the sum that was seen; a hair below counts, for sums that differ by rounding alone."""
+    import numpy as np
+
     values = np.asarray(changed)
     hair = 1e-9 * float(np.abs(values).sum())
     sums = values.sum() - 2.0 * (flips.astype(np.float64) @ values)

@@ -29,7 +29,7 @@ def summary_table(
     headings = ["tasks", f"pass rate [{100 * summary.level:g} %]", "reward", "perfect"]
     table = _table(title, *headings, *(["faults"] if summary.faults else []))
     digits = _digits(summary.overall.pass_rate)
-    sections = [named for named in (summary.by_kind, summary.by_difficulty) if len(named) > 1 or any(named)]
+    sections = [summary.by_kind, *([summary.by_difficulty] if len(summary.by_difficulty) > 1 else [])]
     for named in sections:
         for name, figures in named.items():
             table.add_row(_text(name or "(none)"), *_cells(figures, digits, bool(summary.faults)))
