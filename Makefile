@@ -10,7 +10,12 @@ UV      = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint cons
 .PHONY: demo test format clean
 
 demo: $(VENV)/.demo
-	@$(BIN)/python examples/demo.py
+	@echo "1. A small embedded model multiplies, with no playbook:"
+	@$(BIN)/whet eval --config examples/demo.toml --run demo-blank
+	@echo; echo "2. The same model and tasks, with a playbook of four worked examples from the train split:"
+	@$(BIN)/whet eval --config examples/demo.toml --playbook examples/multiplication.json --run demo-taught
+	@echo; echo "3. Is it better, task by task?"
+	@$(BIN)/whet compare demo-blank demo-taught
 
 test: $(VENV)/.test
 	$(BIN)/ruff format --check whet tests bench examples

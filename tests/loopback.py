@@ -23,7 +23,7 @@ import sys
 import threading
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,8 @@ class Behaviour:
     latency: float = 0.0
     faults: Mapping[str, float] = field(default_factory=dict)
     remember: bool = True
+    slow_failures: float = 0.0
+    """Seconds that a wrong answer takes longer than a right one."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Response:
     withheld: int = 0
     stalls: bool = False
     endless: bool = False
+    delay: float = 0.0
 
     def wire(self) -> bytes:
         kind = "Content-Type: application/json"
@@ -161,8 +164,9 @@ class Connection(asyncio.Protocol):
             body, self.buffer = self.buffer[end + 4 : after], self.buffer[after:]
             method, target, _ = head.partition(b"\r\n")[0].decode().split(" ", 2)
             response = self.server.respond(method, target.partition("?")[0], head, body)
-            if self.server.behaviour.latency:
-                asyncio.get_running_loop().call_later(self.server.behaviour.latency, self.send, response)
+            delay = self.server.behaviour.latency + response.delay
+            if delay:
+                asyncio.get_running_loop().call_later(delay, self.send, response)
             else:
                 self.send(response)
 
@@ -187,30 +191,33 @@ def completion(fields: Json, behaviour: Behaviour) -> Response:
     """The answer to a request, as a chat completion."""
     said = orjson.dumps(fields["messages"])
     seed = fields.get("seed") or 0
-    choices = []
+    choices, wrong = [], False
     for index in range(fields.get("n") or 1):
-        number, text = answer(fields["messages"], said, seed + index, behaviour)
+        number, text, right = answer(fields["messages"], said, seed + index, behaviour)
+        wrong = wrong or not right
         message: Json = {"role": "assistant", "content": text}
         if fields.get("tool_choice") == "required":
             message = {"role": "assistant", "content": None, "tool_calls": [call(fields["tools"][0], number, text)]}
         choices.append({"index": index, "message": message, "finish_reason": "stop"})
     used = sum(len(choice["message"]["content"] or "") for choice in choices)
     usage = {"prompt_tokens": len(said) // 4, "completion_tokens": used, "total_tokens": len(said) // 4 + used}
-    return _json(
+    whole = _json(
         {"id": "chat-1", "object": "chat.completion", "model": fields["model"], "choices": choices, "usage": usage}
     )
+    return replace(whole, delay=behaviour.slow_failures) if wrong else whole
 
 
-def answer(messages: list[Json], said: bytes, seed: int, behaviour: Behaviour) -> tuple[int, str]:
-    """A number and the text that says it: the sum that was asked for, right or one off, or a word drawn by hash."""
+def answer(messages: list[Json], said: bytes, seed: int, behaviour: Behaviour) -> tuple[int, str, bool]:
+    """A number, the text that says it, and whether it is right: a sum, true or one off, or a word drawn by hash."""
     drawn = share(said, seed)
     asked = messages[-1]["content"]
     found = _SUM.search(asked if isinstance(asked, str) else orjson.dumps(asked).decode())
     if found is None:
-        return 0, f"word-{int(drawn * 1_000_000)}"
+        return 0, f"word-{int(drawn * 1_000_000)}", True
     solves = next((rate for phrase, rate in behaviour.taught.items() if phrase.encode() in said), behaviour.solves)
-    number = int(found[1]) + int(found[2]) + (0 if drawn < solves else 1)
-    return number, str(number)
+    right = drawn < solves
+    number = int(found[1]) + int(found[2]) + (0 if right else 1)
+    return number, str(number), right
 
 
 def call(tool: Json, number: int, text: str) -> Json:

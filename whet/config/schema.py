@@ -99,6 +99,26 @@ class ControlSection(Section):
     judge: EndpointSection = EndpointSection()
 
 
+class GuardSection(Section):
+    """A metric that may not get worse."""
+
+    metric: str
+    bound: float = Field(default=0.0, ge=0)
+    better: Literal["up", "down"] = "up"
+
+
+class GateSection(Section):
+    """How a candidate is judged. The published rules have no alpha, effect, limit or guards of their own."""
+
+    name: Literal["paired", "strict", "none", "gepa", "rule_search"] = "paired"
+    alpha: float = Field(default=0.05, description="how often a candidate that is no better may be accepted")
+    metric: str = Field(default="hard", description="hard, soft, mixed(w), reward, or a part of the score")
+    min_effect: float = Field(default=0.0, description="a mean gain up to this counts as none")
+    max_rollouts: int | None = Field(default=None, description="the most that one decision may take")
+    guards: tuple[GuardSection, ...] = ()
+    seed: int = 0
+
+
 class EvalConfig(Section):
     """An evaluation: one policy on a sample of one split."""
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from whet.config.load import load_config
-from whet.config.schema import EvalConfig
+from whet.config.playbooks import read_playbook
+from whet.config.schema import EvalConfig, GateSection
 from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.evals.attempts import Metric
@@ -18,6 +19,7 @@ from whet.models.base import Model
 from whet.rollout.engine import Progress, Quiet
 from whet.run.compose import Given
 from whet.run.evaluate import EvalResult, evaluate_plan, plan_evaluation
+from whet.run.gating import Gated, bring
 from whet.run.loop import finish
 from whet.run.project import EvalReport, project
 from whet.run.workspace import RUNS, Run, open_run
@@ -114,6 +116,27 @@ def compare(
     meant = {(split, task) for task in both}
     a_side, b_side = ([o for o in run.outcomes() if (split, o.ticket.index) in meant] for run in (first, second))
     return compare_outcomes(a_side, b_side, metric=metric, tasks=meant)
+
+
+def gate(
+    run: str | Path | Run | EvalResult,
+    candidate: str | Path | Playbook,
+    *,
+    overrides: Sequence[str] = (),
+    env: Environment | None = None,
+    model: Model | None = None,
+    runs: str | Path = RUNS,
+    progress: Progress | None = None,
+) -> Gated:
+    """Bring a candidate playbook to the gate, against the playbook of `run` on its tasks.
+
+    `overrides` are keys of the gate (`["alpha=0.1", "metric=soft"]`); `env` and `model` are needed only where the run
+    was made with objects that no address names.
+    """
+    section: GateSection = load_config(GateSection, None, {}, overrides)
+    playbook = candidate if isinstance(candidate, Playbook) else read_playbook(str(candidate))
+    parent, shown = _run(run, Path(runs)), progress or Quiet()
+    return finish(lambda: bring(parent, playbook, section, progress=shown, given=Given(env, model)))
 
 
 def rebuild(run: str | Path | Run, *, runs: str | Path = RUNS) -> EvalReport:

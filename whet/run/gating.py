@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from whet.config.playbooks import write_playbook
+from whet.config.schema import GateSection
 from whet.errors import WhetError
 from whet.gate.base import Gate, answer, refuse_identical
 from whet.gate.decision import Decision
 from whet.gate.evidence import Arm, Bank, Draw, Reading
+from whet.gate.metric import Guard, Metric
+from whet.gate.paired import PairedGate
+from whet.gate.presets import GepaGate, NoGate, RuleSearchGate, StrictGate
 from whet.keys import digest, policy_digest
 from whet.ledger.projection import write_atomically, write_json
 from whet.ledger.store import Ledger
@@ -26,12 +29,39 @@ from whet.run.evaluate import Plan, plan_evaluation
 from whet.run.workspace import EVAL, Identity, Run, claim_run
 from whet.types import Playbook, Policy, Ticket
 
+PRESETS: Mapping[str, type[StrictGate | NoGate | GepaGate | RuleSearchGate]] = {
+    "strict": StrictGate,
+    "none": NoGate,
+    "gepa": GepaGate,
+    "rule_search": RuleSearchGate,
+}
+
 GATE = "gate"
 """The purpose of rollouts that a gate asked for."""
 
 CHILDREN = "gates"
 DECISION = "decision.json"
 CANDIDATE = "candidate.json"
+
+
+def build_gate(section: GateSection) -> Gate:
+    """The gate that a config describes."""
+    if section.name in PRESETS:
+        own = {"name", "metric", "seed"}
+        foreign = sorted(field for field in section.model_fields_set - own)
+        if foreign:
+            raise WhetError(
+                f"gate {section.name}: the published rule has no {foreign[0]}; use the gate 'paired' for it"
+            )
+        return PRESETS[section.name](metric=Metric(section.metric), seed=section.seed)
+    return PairedGate(
+        alpha=section.alpha,
+        metric=Metric(section.metric),
+        min_effect=section.min_effect,
+        max_rollouts=section.max_rollouts,
+        guards=tuple(Guard(Metric(one.metric), one.bound, one.better) for one in section.guards),
+        seed=section.seed,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +75,10 @@ class Gated:
 
 
 async def bring(
-    run: Run,
-    candidate: Playbook,
-    gate: Gate,
-    described: Mapping[str, Any],
-    *,
-    progress: Progress,
-    given: Given = Given(),
+    run: Run, candidate: Playbook, section: GateSection, *, progress: Progress, given: Given = Given()
 ) -> Gated:
-    """Bring `candidate` before `gate` against the incumbent of `run`; `described` is the gate's configuration."""
+    """Bring `candidate` before the gate that `section` describes, against the incumbent of `run`."""
+    gate = build_gate(section)
     same = refuse_identical(gate, run.playbook, candidate)
     if same is not None:
         return Gated(run.folder, same, False)
@@ -62,7 +87,7 @@ async def bring(
     plan = plan_evaluation(run.config, replace(given, playbook=run.playbook))
     challenger = replace(plan.policy, playbook=candidate)
     bank = _bank(run, plan, gate)
-    named = {"gate": dict(described), "candidate": policy_digest(challenger), "bank": digest(bank)}
+    named = {"gate": section.model_dump(mode="json"), "candidate": policy_digest(challenger), "bank": digest(bank)}
     identity = Identity(
         {**plan.identity.config, **named}, plan.env.fingerprint, plan.model.fingerprint, digest(candidate)
     )

@@ -1,0 +1,135 @@
+"""A candidate at the gate of a real run: the decision follows from the plan, is remembered, and can be checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from builders import Doubles, FromFunction, doubled
+from loopback import Behaviour, serving
+
+from whet.errors import WhetError
+from whet.ledger.store import Ledger
+from whet.models.base import Request
+from whet.run.api import evaluate, gate
+from whet.run.evaluate import EvalResult
+from whet.run.gating import Gated
+from whet.types import Playbook
+
+SUMS = f"{Path(__file__).parents[2] / 'examples' / 'sums.py'}:Sums"
+BETTER = Playbook("Count twice.")
+
+
+def draws(gated: Gated) -> list[Any]:
+    return list(gated.decision.as_data()["draws"])
+
+
+def incumbent(runs: Path, **changes: Any) -> EvalResult:
+    """Solves half of the tasks, always the same; with the better playbook, all of them."""
+
+    def answer(request: Request) -> str:
+        taught = request.messages[0].author == "system" and "twice" in request.messages[0].text
+        number = int(request.messages[-1].text.split()[2].strip(","))
+        return doubled(request) if taught or number % 2 else "wrong"
+
+    model = FromFunction(answer)
+    result = evaluate(Doubles(), model, **{"n": 40, "runs": runs, **changes})
+    models[result.folder] = model
+    return result
+
+
+models: dict[Path, FromFunction] = {}
+
+
+def brought(result: EvalResult, candidate: Playbook, *overrides: str) -> Gated:
+    return gate(result, candidate, overrides=overrides, env=Doubles(), model=models[result.folder])
+
+
+def test_a_better_candidate_is_accepted_and_the_decision_is_on_record(tmp_path: Path) -> None:
+    gated = brought(incumbent(tmp_path), BETTER)
+    assert gated.decision.accepted
+    with Ledger.read(gated.folder) as ledger:
+        assert ledger.counts()["effects"] == 1
+    assert orjson.loads((gated.folder / "decision.json").read_bytes())["verdict"] == "accept"
+    assert str(gated.decision).startswith("accepted by paired (gain_shown)")
+
+
+def test_a_candidate_that_changes_nothing_is_rejected_for_few_rollouts(tmp_path: Path) -> None:
+    gated = brought(incumbent(tmp_path), Playbook("Be kind."))
+    assert gated.decision.verdict == "reject"
+    assert gated.decision.rollouts("candidate") < 40
+
+
+def test_what_the_incumbents_evaluation_drew_is_not_drawn_again(tmp_path: Path) -> None:
+    gated = brought(incumbent(tmp_path, repeats=2), Playbook("Be kind."))
+    assert gated.decision.rollouts("incumbent") == 0
+
+
+def test_an_identical_candidate_is_refused_before_any_rollout(tmp_path: Path) -> None:
+    result = incumbent(tmp_path, playbook=BETTER)
+    asked = len(models[result.folder].requests)
+    gated = brought(result, Playbook("Count twice.  \n"))
+    assert (gated.decision.verdict, gated.decision.reason) == ("reject", "identical")
+    assert len(models[result.folder].requests) == asked
+
+
+def test_the_same_candidate_again_is_replayed(tmp_path: Path) -> None:
+    result = incumbent(tmp_path)
+    first = brought(result, BETTER)
+    asked = len(models[result.folder].requests)
+    again = brought(result, BETTER)
+    assert again.replayed
+    assert not first.replayed
+    assert again.decision == first.decision
+    assert len(models[result.folder].requests) == asked
+
+
+def test_another_alpha_is_another_decision(tmp_path: Path) -> None:
+    result = incumbent(tmp_path)
+    assert brought(result, BETTER).folder != brought(result, BETTER, "alpha=0.01").folder
+
+
+def test_the_test_split_is_out_of_reach(tmp_path: Path) -> None:
+    with pytest.raises(WhetError, match="no gate may look at"):
+        brought(incumbent(tmp_path, split="test"), BETTER)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("alpha=0", "alpha"),
+        ("alph=0.1", "alpha"),
+        ("name=best", "paired"),
+        ("metric=", "metric"),
+        ("max_rollouts=0", "1"),
+    ],
+)
+def test_a_wrong_gate_is_refused_before_anything_runs(tmp_path: Path, override: str, message: str) -> None:
+    result = incumbent(tmp_path)
+    asked = len(models[result.folder].requests)
+    with pytest.raises(WhetError, match=message):
+        brought(result, BETTER, override)
+    assert len(models[result.folder].requests) == asked
+
+
+def test_a_published_rule_has_no_alpha(tmp_path: Path) -> None:
+    result = incumbent(tmp_path)
+    assert brought(result, BETTER, "name=strict").decision.accepted
+    with pytest.raises(WhetError, match="has no alpha"):
+        brought(result, BETTER, "name=strict", "alpha=0.1")
+
+
+def test_a_decision_is_the_same_at_any_concurrency_when_failures_are_slow(tmp_path: Path) -> None:
+    behaviour = Behaviour(solves=0.5, taught={"Count twice": 0.75}, slow_failures=0.02)
+    found = []
+    with serving(behaviour) as server:
+        for concurrency in (1, 8, 64):
+            runs = tmp_path / str(concurrency)
+            overrides = [f"control.target.base_url={server.base_url}", f"control.concurrency={concurrency}"]
+            result = evaluate(SUMS, "openai:any", n=60, runs=runs, overrides=overrides)
+            found.append(gate(result, BETTER))
+    assert len({str(gated.decision) for gated in found}) == 1
+    assert draws(found[0]) == draws(found[1]) == draws(found[2])
+    assert found[0].decision.rollouts() > 20
