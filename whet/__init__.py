@@ -17,21 +17,20 @@ if TYPE_CHECKING:
     from whet.envs.check import check
     from whet.envs.registry import load_environment
     from whet.errors import WhetError
+    from whet.gate.simulate import simulate
     from whet.models.base import Model
     from whet.models.load import load_model
     from whet.models.scripted import Scripted
-    from whet.run.api import compare, evaluate, rebuild, resume
+    from whet.run.api import compare, decide, evaluate, rebuild, resume
     from whet.run.workspace import Run, open_run
     from whet.types import (
         Example,
         Label,
-        Message,
         Playbook,
         Reply,
         Sampling,
         Score,
         Task,
-        ToolSpec,
         failed,
         solved,
         user,
@@ -45,10 +44,11 @@ _HOME = {
     "whet.models.base": ("Model",),
     "whet.models.load": ("load_model",),
     "whet.models.scripted": ("Scripted",),
-    "whet.run.api": ("compare", "evaluate", "rebuild", "resume"),
+    "whet.gate.simulate": ("simulate",),
+    "whet.run.api": ("compare", "decide", "evaluate", "rebuild", "resume"),
     "whet.run.workspace": ("Run", "open_run"),
     "whet.types": (
-        *("Example", "Label", "Message", "Playbook", "Reply", "Sampling", "Score", "Task", "ToolSpec"),
+        *("Example", "Label", "Playbook", "Reply", "Sampling", "Score", "Task"),
         *("failed", "solved", "user"),
     ),
 }
@@ -58,7 +58,6 @@ __all__ = [
     "Environment",
     "Example",
     "Label",
-    "Message",
     "Model",
     "Playbook",
     "Reply",
@@ -67,12 +66,12 @@ __all__ = [
     "Score",
     "Scripted",
     "Task",
-    "ToolSpec",
     "WhetError",
     "ask",
     "call",
     "check",
     "compare",
+    "decide",
     "drive",
     "evaluate",
     "failed",
@@ -81,6 +80,7 @@ __all__ = [
     "open_run",
     "rebuild",
     "resume",
+    "simulate",
     "solved",
     "user",
     "work",

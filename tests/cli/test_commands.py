@@ -85,6 +85,26 @@ def test_compare_shows_what_changed_hands(whet: Whet, tmp_path: Path) -> None:
     assert orjson.loads((tmp_path / "c.json").read_bytes())["overall"]["p"] < 0.001
 
 
+def test_a_candidate_is_brought_to_the_gate_in_one_line(whet: Whet, tmp_path: Path) -> None:
+    (tmp_path / "p.md").write_text("Think twice.")
+    with serving(Behaviour(solves=0.1, taught={"Think twice": 0.95})) as server:
+        words = ("-m", "openai:any", "--base-url", server.base_url, "-n", "80", "--run", "a")
+        assert whet("eval", SUMS, *words).code == 0
+        said = whet("gate", "a", "--candidate", "p.md")
+    assert said.code == 0, said.err
+    verdict, evidence = said.out.strip().splitlines()
+    assert verdict.startswith("accepted by paired (gain_shown)")
+    assert orjson.loads(Path(evidence.removeprefix("evidence: ")).read_bytes())["verdict"] == "accept"
+
+
+def test_gates_are_tried_out_in_a_world(whet: Whet, tmp_path: Path) -> None:
+    world = Path(SUMS.removesuffix(":Sums")).parent / "worlds" / "eight-points.toml"
+    said = whet("gate", "simulate", "--world", str(world), "--gate", "strict", "--runs", "3", "--json", "s.json")
+    assert said.code == 0, said.err
+    assert "true gain" in said.out
+    assert orjson.loads((tmp_path / "s.json").read_bytes())["gates"][0]["gate"] == "strict"
+
+
 def test_runs_lists_and_shows(whet: Whet) -> None:
     whet("eval", SUMS, "-m", "baseline:oracle", "-n", "10", "--run", "o")
     assert "complete" in whet("runs").out
@@ -144,6 +164,8 @@ REFUSALS = {
     "missing model": (("eval", SUMS), "target.model is missing"),
     "run": (("runs", "show", "nothing"), "no run here"),
     "compare": (("compare", "nothing", "neither"), "no run here"),
+    "gate": (("gate", "simulate", "--world", "none.toml"), "none.toml"),
+    "gate run": (("gate", "nothing", "--candidate", "none.md"), "no"),
     "config": (("eval", "--config", "none.toml"), "none.toml: no such config file"),
 }
 

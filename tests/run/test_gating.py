@@ -13,7 +13,7 @@ from loopback import Behaviour, serving
 from whet.errors import WhetError
 from whet.ledger.store import Ledger
 from whet.models.base import Request
-from whet.run.api import evaluate, gate
+from whet.run.api import decide, evaluate
 from whet.run.evaluate import EvalResult
 from whet.run.gating import Gated
 from whet.types import Playbook
@@ -44,7 +44,7 @@ models: dict[Path, FromFunction] = {}
 
 
 def brought(result: EvalResult, candidate: Playbook, *overrides: str) -> Gated:
-    return gate(result, candidate, overrides=overrides, env=Doubles(), model=models[result.folder])
+    return decide(result, candidate, overrides=overrides, env=Doubles(), model=models[result.folder])
 
 
 def test_a_better_candidate_is_accepted_and_the_decision_is_on_record(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_decision_is_the_same_at_any_concurrency_when_failures_are_slow(tmp_pa
             runs = tmp_path / str(concurrency)
             overrides = [f"control.target.base_url={server.base_url}", f"control.concurrency={concurrency}"]
             result = evaluate(SUMS, "openai:any", n=60, runs=runs, overrides=overrides)
-            found.append(gate(result, BETTER))
+            found.append(decide(result, BETTER))
     assert len({str(gated.decision) for gated in found}) == 1
     assert draws(found[0]) == draws(found[1]) == draws(found[2])
     assert found[0].decision.rollouts() > 20

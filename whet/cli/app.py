@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from whet.cli.envs import app as envs
+from whet.cli.gate import app as gate
 from whet.cli.runs import app as runs
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(envs)
+app.add_typer(gate)
 app.add_typer(runs)
 
 RunsFolder = Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")]
@@ -61,7 +63,7 @@ def evaluate(
     retry_faults: Annotated[bool, typer.Option("--retry-faults", help="Redo what the service failed on.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print config, plan and cost; call nothing.")] = False,
 ) -> None:
-    """Measure a model on an environment: pass rate, reward and cost, with intervals."""
+    """Measure a model on an environment."""
     from whet.cli.evaluate import Command, evaluate_command
 
     base = {
@@ -81,7 +83,7 @@ def compare(
     json: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
     runs: RunsFolder = Path("runs"),
 ) -> None:
-    """Compare two runs task by task: difference with interval and p-value, and what flipped."""
+    """Compare two runs task by task."""
     from whet.cli.compare import compare_command
 
     compare_command(a, b, metric=metric, json=json, runs=runs)
@@ -96,7 +98,7 @@ def resume(
     retry_faults: Annotated[bool, typer.Option("--retry-faults", help="Redo what the service failed on.")] = False,
     runs: RunsFolder = Path("runs"),
 ) -> None:
-    """Continue a run where it stopped; what it has is not asked again."""
+    """Continue a run where it stopped."""
     from whet.cli.evaluate import resume_command
 
     resume_command(run, tuple(overrides or ()), retry_faults=retry_faults, runs=runs)

@@ -41,9 +41,9 @@ def decide(
 ) -> None:
     """Bring a candidate to the gate as a child run (the default: 'whet gate RUN --candidate FILE')."""
     from whet.cli.terminal import TerminalProgress, console
-    from whet.run.api import gate
+    from whet.run import api
 
-    gated = gate(run, candidate, overrides=overrides or (), runs=runs, progress=TerminalProgress())
+    gated = api.decide(run, candidate, overrides=overrides or (), runs=runs, progress=TerminalProgress())
     out = console()
     out.print(str(gated.decision), highlight=False, markup=False, soft_wrap=True)
     if gated.decision.reason != "identical":

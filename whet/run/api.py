@@ -118,7 +118,7 @@ def compare(
     return compare_outcomes(a_side, b_side, metric=metric, tasks=meant)
 
 
-def gate(
+def decide(
     run: str | Path | Run | EvalResult,
     candidate: str | Path | Playbook,
     *,

@@ -13,12 +13,11 @@ from pathlib import Path
 from whet.config.playbooks import write_playbook
 from whet.config.schema import GateSection
 from whet.errors import WhetError
+from whet.gate import gate_named
 from whet.gate.base import Gate, answer, refuse_identical
 from whet.gate.decision import Decision
 from whet.gate.evidence import Arm, Bank, Draw, Reading
 from whet.gate.metric import Guard, Metric
-from whet.gate.paired import PairedGate
-from whet.gate.presets import GepaGate, NoGate, RuleSearchGate, StrictGate
 from whet.keys import digest, policy_digest
 from whet.ledger.projection import write_atomically, write_json
 from whet.ledger.store import Ledger
@@ -29,13 +28,6 @@ from whet.run.evaluate import Plan, plan_evaluation
 from whet.run.workspace import EVAL, Identity, Run, claim_run
 from whet.types import Playbook, Policy, Ticket
 
-PRESETS: Mapping[str, type[StrictGate | NoGate | GepaGate | RuleSearchGate]] = {
-    "strict": StrictGate,
-    "none": NoGate,
-    "gepa": GepaGate,
-    "rule_search": RuleSearchGate,
-}
-
 GATE = "gate"
 """The purpose of rollouts that a gate asked for."""
 
@@ -45,23 +37,14 @@ CANDIDATE = "candidate.json"
 
 
 def build_gate(section: GateSection) -> Gate:
-    """The gate that a config describes."""
-    if section.name in PRESETS:
-        own = {"name", "metric", "seed"}
-        foreign = sorted(field for field in section.model_fields_set - own)
-        if foreign:
-            raise WhetError(
-                f"gate {section.name}: the published rule has no {foreign[0]}; use the gate 'paired' for it"
-            )
-        return PRESETS[section.name](metric=Metric(section.metric), seed=section.seed)
-    return PairedGate(
-        alpha=section.alpha,
-        metric=Metric(section.metric),
-        min_effect=section.min_effect,
-        max_rollouts=section.max_rollouts,
-        guards=tuple(Guard(Metric(one.metric), one.bound, one.better) for one in section.guards),
-        seed=section.seed,
-    )
+    """The gate that a config describes; what a published rule does not have is refused."""
+    options: dict[str, object] = {"metric": Metric(section.metric), "seed": section.seed}
+    if section.name == "paired":
+        options |= {"alpha": section.alpha, "min_effect": section.min_effect, "max_rollouts": section.max_rollouts}
+        options["guards"] = tuple(Guard(Metric(one.metric), one.bound, one.better) for one in section.guards)
+    elif foreign := sorted(section.model_fields_set - {"name", "metric", "seed"}):
+        raise WhetError(f"gate {section.name}: the published rule has no {foreign[0]}; use the gate 'paired' for it")
+    return gate_named(section.name, **options)
 
 
 @dataclass(frozen=True, slots=True)
