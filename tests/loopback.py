@@ -59,9 +59,10 @@ class Response:
     stalls: bool = False
     endless: bool = False
     delay: float = 0.0
+    media: str = "application/json"
 
     def wire(self) -> bytes:
-        kind = "Content-Type: application/json"
+        kind = f"Content-Type: {self.media}"
         head = f"HTTP/1.1 {self.status} {_REASONS.get(self.status, 'Status')}\r\n{kind}\r\n{self.headers}"
         if self.endless:
             return f"{head}Transfer-Encoding: chunked\r\n\r\n{len(self.body):x}\r\n".encode() + self.body + b"\r\n"
@@ -204,7 +205,21 @@ def completion(fields: Json, behaviour: Behaviour) -> Response:
     whole = _json(
         {"id": "chat-1", "object": "chat.completion", "model": fields["model"], "choices": choices, "usage": usage}
     )
+    if fields.get("stream"):
+        whole = streamed(fields["model"], choices, usage)
     return replace(whole, delay=behaviour.slow_failures) if wrong else whole
+
+
+def streamed(model: str, choices: list[Json], usage: Json) -> Response:
+    """The same as server-sent events: for each choice its message and its end, then what was used."""
+    events: list[Json] = []
+    for choice in choices:
+        for delta, reason in ((choice["message"], None), ({}, choice["finish_reason"])):
+            events.append({"choices": [{"index": choice["index"], "delta": delta, "finish_reason": reason}]})
+    events.append({"choices": [], "usage": usage})
+    named = ({"id": "chat-1", "object": "chat.completion.chunk", "created": 0, "model": model, **one} for one in events)
+    body = b"".join(b"data: " + orjson.dumps(one) + b"\n\n" for one in named) + b"data: [DONE]\n\n"
+    return Response(200, body, media="text/event-stream")
 
 
 def answer(messages: list[Json], said: bytes, seed: int, behaviour: Behaviour) -> tuple[int, str, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -45,11 +46,15 @@ def fault_row(rollout: Rollout) -> tuple[Any, ...]:
     )
 
 
+_label = lru_cache(maxsize=4096)(Label)
+"""Labels are few and rows are many."""
+
+
 def outcome(row: tuple[Any, ...]) -> Outcome:
     purpose, split, task, draw, kind, difficulty, hard, soft, reward, reason, truncated, malformed, turns = row[:13]
     return Outcome(
         Ticket(purpose, split, task, draw),
-        Label(kind, difficulty),
+        _label(kind, difficulty),
         hard,
         soft,
         reward,
