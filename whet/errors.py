@@ -39,6 +39,14 @@ class BudgetReached(Exception):
         self.spent = spent
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, or a polite kill, ended a run; what it had done is kept in `folder`."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(f"interrupted; what is done is kept, continue with: whet resume {folder}")
+        self.folder = folder
+
+
 class ReplayMismatch(WhetError):
     """A remembered effect was asked for with another request than the one it answered."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +15,7 @@ import pytest
 from loopback import Behaviour, serving
 
 from whet.cli import main
-from whet.ledger.store import FILE
+from whet.ledger.store import FILE, Ledger
 
 SUMS = f"{Path(__file__).parents[2] / 'examples' / 'sums.py'}:Sums"
 
@@ -55,7 +58,7 @@ def test_an_evaluation_prints_its_table_and_leaves_results(whet: Whet, tmp_path:
 
 
 def test_the_floor_stands_beside_every_score(whet: Whet, tmp_path: Path) -> None:
-    assert "best trivial" in whet("eval", SUMS, "-m", "baseline:oracle", "-n", "10", "--run", "o").out
+    assert "floor: " in whet("eval", SUMS, "-m", "baseline:oracle", "-n", "10", "--run", "o").out
     floor = orjson.loads((tmp_path / "runs" / "o" / "results.json").read_bytes())["floor"]
     assert {"empty", "echo", "constant", "frequent"} <= floor["policies"].keys()
 
@@ -193,6 +196,30 @@ def test_a_resumed_run_keeps_its_identity(whet: Whet) -> None:
     said = whet("resume", "o", "--set", "eval.n=6")
     assert said.code == 2
     assert "keeps its identity" in said.err
+
+
+def test_a_run_that_is_being_written_is_refused(whet: Whet, tmp_path: Path) -> None:
+    whet("eval", SUMS, "-m", "baseline:oracle", "-n", "5", "--run", "o")
+    with Ledger.open(tmp_path / "runs" / "o"):
+        said = whet("resume", "o")
+    assert (said.code, "is writing to this run" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize("polite", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_evaluation_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path, polite: int) -> None:
+    with serving(Behaviour(latency=0.2)) as server:
+        words = ["eval", SUMS, "-m", "openai:any", "--base-url", server.base_url, "-n", "200", "--run", "r"]
+        command = [sys.executable, "-m", "whet", *words, "--concurrency", "4"]
+        with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+            while server.requests < 12:
+                time.sleep(0.02)
+            process.send_signal(polite)
+            said = process.communicate(timeout=30)[1]
+    assert process.returncode == 130
+    assert "continue with: whet resume runs/r" in said
+    with Ledger.read(tmp_path / "runs" / "r") as ledger:
+        assert 8 <= ledger.counts()["rollouts"] < 200
+        assert ledger.events("ended")[-1].body["why"] == "CancelledError"
 
 
 def test_a_damaged_ledger_is_named_and_left_alone(whet: Whet, tmp_path: Path) -> None:

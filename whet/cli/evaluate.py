@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from whet.cli.terminal import TerminalProgress, console
 from whet.config.load import load_config, parse_value, write_config
 from whet.config.schema import EvalConfig
 from whet.envs.registry import parse_args
+from whet.errors import Interrupted
 from whet.ledger.projection import write_json
 from whet.run.api import rebuild, resume, run_evaluation
 from whet.run.estimate import describe
@@ -47,20 +50,23 @@ def evaluate_command(command: Command) -> None:
         out.print(write_config(config).decode(), markup=False, highlight=False)
         out.print(describe(plan_evaluation(config)), markup=False, highlight=False)
         return
-    _interruptible()
-    progress = TerminalProgress()
-    result = run_evaluation(
-        config, runs=command.runs, name=command.run, progress=progress, retry_faults=command.retry_faults
-    )
+    with _interruptible():
+        result = run_evaluation(
+            config,
+            runs=command.runs,
+            name=command.run,
+            progress=TerminalProgress(),
+            retry_faults=command.retry_faults,
+        )
     if command.json is not None:
         write_json(command.json, {**result.report.results, "seconds": result.seconds})
     show(result, console())
 
 
 def resume_command(run: str, overrides: tuple[str, ...], *, retry_faults: bool, runs: Path) -> None:
-    _interruptible()
-    progress = TerminalProgress()
-    show(resume(run, overrides=overrides, runs=runs, progress=progress, retry_faults=retry_faults), console())
+    with _interruptible():
+        result = resume(run, overrides=overrides, runs=runs, progress=TerminalProgress(), retry_faults=retry_faults)
+    show(result, console())
 
 
 def rebuild_command(run: str, *, runs: Path) -> None:
@@ -79,6 +85,12 @@ def show(result: EvalResult, out: Console) -> None:
     out.print(f"results: {result.folder}/results.json", highlight=False, soft_wrap=True)
 
 
-def _interruptible() -> None:
-    """A polite kill is treated like Ctrl-C: what is done is kept."""
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C and a polite kill end a run in the same way: what is done is kept, and the user is told how to go on."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except Interrupted as interrupt:
+        Console(stderr=True).print(f"whet: {interrupt}", highlight=False, markup=False, soft_wrap=True)
+        raise SystemExit(130) from None

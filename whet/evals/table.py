@@ -26,7 +26,8 @@ def summary_table(
     """Rates by kind and difficulty with a total and the floor below, then a line for everything worth a word."""
     from rich.console import Group
 
-    headings = ["tasks", f"pass rate [{100 * summary.level:g} %]", "reward", "perfect"]
+    level = f"[{100 * summary.level:g} %]"
+    headings = ["tasks", f"pass rate {level}", f"reward {level}", f"perfect {level}"]
     table = _table(title, *headings, *(["faults"] if summary.faults else []))
     digits = _digits(summary.overall.pass_rate)
     sections = [summary.by_kind, *([summary.by_difficulty] if len(summary.by_difficulty) > 1 else [])]
@@ -41,9 +42,9 @@ def summary_table(
     if floor is not None:
         best = floor.best
         table.add_row(
-            _text(f"best trivial: {best.name}", "dim"),
-            *(_text(cell, "dim") for cell in (str(best.pass_rate.tasks), _ranged(best.pass_rate, digits))),
-            _text(f"{best.mean_reward.value:.{digits}f}", "dim"),
+            _text(f"floor: {best.name}", "dim"),
+            _text(str(best.pass_rate.tasks), "dim"),
+            *(_text(_ranged(one, digits), "dim") for one in (best.pass_rate, best.mean_reward)),
         )
     return Group(table, _listing(_summary_lines(summary, floor, wall_seconds)))
 
@@ -97,8 +98,8 @@ def _listing(lines: Mapping[str, Iterable[str]]) -> Table:
 
 
 def _cells(figures: Figures, digits: int, faults: bool) -> list[str]:
-    cells = [str(figures.tasks), _ranged(figures.pass_rate, digits)]
-    cells += ["-" if one is None else f"{one.value:.{digits}f}" for one in (figures.mean_reward, figures.perfect_rate)]
+    rates = (figures.pass_rate, figures.mean_reward, figures.perfect_rate)
+    cells = [str(figures.tasks), *(_ranged(rate, digits) for rate in rates)]
     return [*cells, str(figures.faults or "")] if faults else cells
 
 

@@ -10,7 +10,7 @@ from whet.config.load import load_config
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig, GateSection
 from whet.envs.base import Environment
-from whet.errors import WhetError
+from whet.errors import Interrupted, WhetError
 from whet.evals.attempts import Metric
 from whet.evals.compare import Comparison
 from whet.evals.compare import compare as compare_outcomes
@@ -68,10 +68,13 @@ def run_evaluation(
     progress: Progress | None = None,
     retry_faults: bool = False,
 ) -> EvalResult:
-    """Plan and work off the evaluation that `config` describes."""
+    """Plan and work off the evaluation that `config` describes. Ctrl-C raises `Interrupted`, which names the run."""
     plan = plan_evaluation(config, given)
     shown = progress or Quiet()
-    return finish(lambda: evaluate_plan(plan, progress=shown, runs=runs, name=name, retry_faults=retry_faults))
+    try:
+        return finish(lambda: evaluate_plan(plan, progress=shown, runs=runs, name=name, retry_faults=retry_faults))
+    except KeyboardInterrupt:
+        raise Interrupted(str(plan.folder(runs, name))) from None
 
 
 def resume(

@@ -97,6 +97,10 @@ class Plan:
         section = self.config.eval
         return [Ticket(EVAL, section.split, task, draw) for draw in range(section.repeats) for task in self.tasks]
 
+    def folder(self, runs: Path = RUNS, name: str | None = None) -> Path:
+        """Where the run lies: under `runs`, by a name of the user's or by its identity."""
+        return runs / (name or run_name(self.config, self.identity))
+
     @property
     def policy(self) -> Policy:
         return Policy(self.model.fingerprint, build_sampling(self.config.target.sampling), self.playbook)
@@ -131,7 +135,7 @@ async def evaluate_plan(
     plan: Plan, *, progress: Progress, runs: Path = RUNS, name: str | None = None, retry_faults: bool = False
 ) -> EvalResult:
     """Work off a plan under `runs`, continuing where an earlier session of the same evaluation stopped."""
-    folder = runs / (name or run_name(plan.config, plan.identity))
+    folder = plan.folder(runs, name)
     players = build_players(plan.config, plan.env, plan.model)
     began = time.monotonic()
     try:

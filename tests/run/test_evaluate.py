@@ -1,0 +1,82 @@
+"""Evaluations as functions: on a real embedded model, in a running loop, with objects in place of names."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from builders import Doubles, FromFunction, doubled
+
+import whet
+from whet.errors import FaultError, WhetError
+from whet.models.base import Request
+from whet.types import Fault
+
+
+def test_the_embedded_model_answers_reasoning_gym_tasks(tmp_path: Path) -> None:
+    result = whet.evaluate(
+        "reasoning-gym/products",
+        "embedded:smollm2",
+        n=6,
+        runs=tmp_path,
+        overrides=["env.args.max_digits=1", "env.args.min_digits=1", "target.sampling.max_tokens=16"],
+    )
+    summary = result.report.summary
+    assert (summary.overall.rollouts, summary.faults) == (6, {})
+    assert summary.usage.completion_tokens > 0
+    assert all(rollout.turns[0].reply.text.strip() for rollout in whet.open_run(result.folder).rollouts())
+
+
+def test_a_notebook_with_a_running_loop_may_call_it(tmp_path: Path) -> None:
+    async def cell() -> float | None:
+        return whet.evaluate(Doubles(), FromFunction(doubled), n=10, runs=tmp_path).pass_rate
+
+    assert asyncio.run(cell()) == 1.0
+
+
+def test_a_result_prints_as_its_table(tmp_path: Path) -> None:
+    text = str(whet.evaluate(Doubles(), FromFunction(doubled), n=10, runs=tmp_path))
+    assert "1.00 [0.72, 1.00]" in text
+    assert "floor: " in text
+
+
+def test_repeats_give_pass_at_k(tmp_path: Path) -> None:
+    def sometimes(request: Request) -> str:
+        return doubled(request) if (request.sampling.seed or 0) % 2 else "wrong"
+
+    result = whet.evaluate(Doubles(), FromFunction(sometimes), n=80, repeats=4, runs=tmp_path)
+    once, always = (result.report.results[name]["4"]["value"] for name in ("pass_at_k", "pass_hat_k"))
+    assert 0.0 < always < (result.pass_rate or 0.0) < once < 1.0
+
+
+def test_a_comparison_with_too_much_missing_is_refused(tmp_path: Path) -> None:
+    def failing(request: Request) -> str:
+        if request.messages[-1].text.split()[2].endswith("7,"):
+            raise FaultError(Fault("server_error", "there", "500"))
+        return doubled(request)
+
+    flaky, sound = FromFunction(failing), FromFunction(doubled)
+    sound.fingerprint = "another"
+    a = whet.evaluate(Doubles(), flaky, n=50, runs=tmp_path)
+    b = whet.evaluate(Doubles(), sound, n=50, runs=tmp_path)
+    with pytest.raises(WhetError, match="--retry-faults"):
+        whet.compare(a, b)
+
+
+def test_runs_of_different_sizes_are_compared_on_the_tasks_both_were_meant_to_attempt(tmp_path: Path) -> None:
+    a = whet.evaluate(Doubles(), FromFunction(lambda _: "wrong"), n=20, runs=tmp_path / "a")
+    b = whet.evaluate(Doubles(), FromFunction(doubled), n=40, runs=tmp_path / "b")
+    comparison = whet.compare(a, b)
+    assert 15 <= comparison.overall.tasks <= 20
+    assert comparison.verdict == "better"
+
+
+def test_runs_on_different_environments_are_not_compared(tmp_path: Path) -> None:
+    class Other(Doubles):
+        name = "other"
+
+    a = whet.evaluate(Doubles(), FromFunction(doubled), n=10, runs=tmp_path)
+    b = whet.evaluate(Other(), FromFunction(doubled), n=10, runs=tmp_path)
+    with pytest.raises(WhetError, match="not about the same tasks"):
+        whet.compare(a, b)
