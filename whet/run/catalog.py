@@ -99,7 +99,7 @@ def show_run(name: str, runs: Path) -> RenderableType:
             floor=made.floor,
             wall_seconds=seconds,
         ),
-        f"{len(began)} sessions ({ends}); config: {run.folder / CONFIG}",
+        f"sessions: {len(began)} ({ends}); config: {run.folder / CONFIG}",
     )
 
 

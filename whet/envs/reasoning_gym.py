@@ -1,0 +1,163 @@
+"""Every dataset of the package reasoning-gym as an environment: `reasoning-gym/leg_counting`, several joined by `+`.
+
+One turn: the question with a short instruction on the form of the answer, and the dataset's own score for what is
+read from the reply. Tasks are drawn so that no question is in two splits, and are the same in every process.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.metadata
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from whet.envs import expressions, gym_answers, gym_datasets, gym_remedies, splits
+from whet.envs.arguments import Argument, accept
+from whet.envs.base import Baseline, Conversation, Environment, Play, ask, source_digest
+from whet.envs.foreign import quarantine
+from whet.envs.gym_answers import INSTRUCTIONS, Form
+from whet.envs.gym_datasets import WITHOUT_ANSWER, Dataset, example_answer, truth_of
+from whet.errors import WhetError
+from whet.keys import digest
+from whet.types import Label, Reply, Score, Split, Task, failed, user
+
+OWN_ARGUMENTS = (
+    Argument("answer", Form, "line", "how to answer: after 'Answer:', inside <answer></answer>, or the reply itself"),
+    Argument("levels", int | None, None, "how many levels of the dataset's curriculum to mix, easiest first"),
+)
+
+
+class ReasoningGym(Environment):
+    """Tasks of one or more datasets, each at one or more levels; the index decides which."""
+
+    def __init__(self, variant: str, args: Mapping[str, Any]) -> None:
+        self._made_from = (variant, dict(args))
+        own, given = _sorted_out(variant, args)
+        self._form: Form = own.get("answer", "line")
+        levels = own.get("levels")
+        self._datasets: dict[str, Sequence[Dataset]] = {
+            name: [gym_datasets.at_default(name, values)]
+            if levels is None
+            else gym_datasets.at_levels(name, levels, values)
+            for name, values in given.items()
+        }
+        self._kinds = tuple(self._datasets)
+        self._difficulties = ("default",) if levels is None else tuple(f"level-{level}" for level in range(levels))
+        self.name = f"reasoning-gym/{variant}"
+        self.about = f"{' and '.join(self._kinds)} from reasoning-gym"
+        version = importlib.metadata.version("reasoning-gym")
+        configs = {name: [one.config for one in made] for name, made in self._datasets.items()}
+        code = source_digest(expressions, gym_answers, gym_datasets, gym_remedies, splits, ReasoningGym)
+        self.fingerprint = f"{self.name}@{version}-{digest(configs, self._form, code)}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ReasoningGym, self._made_from
+
+    def size(self, split: Split) -> int | None:
+        return None
+
+    def label(self, split: Split, index: int) -> Label:
+        turn, kind = divmod(index, len(self._kinds))
+        return Label(self._kinds[kind], self._difficulties[turn % len(self._difficulties)])
+
+    def task(self, split: Split, index: int) -> Task:
+        label = self.label(split, index)
+        names = ("reasoning-gym", label.kind, label.difficulty)
+        dataset = self._dataset(label)
+        entry = splits.draw(names, split, index, dataset.entry, lambda drawn: str(drawn["question"]))
+        question = f"{entry['question'].rstrip()}\n\n{INSTRUCTIONS[self._form]}"
+        return Task(split, index, label, (user(question),), truth_of(entry))
+
+    def play(self, task: Task) -> Play:
+        reply: Reply = yield from ask(task.messages, corrections=0)
+        return self._grade(task, reply.text)
+
+    def baselines(self) -> Mapping[str, Baseline]:
+        return {} if WITHOUT_ANSWER & set(self._kinds) else {"oracle": self._oracle}
+
+    def _oracle(self, task: Task, said: Conversation) -> str:
+        return gym_answers.wrap(example_answer(task.label.kind, task.truth) or "", self._form)
+
+    def _dataset(self, label: Label) -> Dataset:
+        return self._datasets[label.kind][self._difficulties.index(label.difficulty)]
+
+    def _grade(self, task: Task, reply: str) -> Score:
+        """The best score among the readings of the reply: what stands around an answer is not held against it."""
+        truth: str | None = task.truth["answer"]
+        readings = gym_answers.candidates(reply, self._form, truth)
+        if not readings:
+            return failed("no_answer", "nothing in the reply can be read as an answer")
+        best, problem = -1.0, ""
+        for reading in readings:
+            credit, objection = self._credit(task, reading, truth)
+            best, problem = max(best, credit), problem or objection
+            if best >= 1.0:
+                break
+        if best < 0.0:
+            return failed("scorer_rejected", problem)
+        soft = min(1.0, best)
+        hard = int(soft >= 1.0 - 1e-9)
+        reason = "correct" if hard else "partial" if soft >= 0.1 else "wrong"
+        return Score(hard, soft, soft, {}, reason, f"read as {readings[0][:80]!r}")
+
+    def _credit(self, task: Task, answer: str, truth: str | None) -> tuple[float, str]:
+        """What the dataset's scorer gives, or -1 and why it gave nothing. It may write into what it is shown."""
+        with quarantine():
+            problem = gym_answers.objection(task.label.kind, answer, truth)
+        if problem:
+            return -1.0, problem
+        try:
+            credit = self._dataset(task.label).score(answer, copy.deepcopy(task.truth))
+        except Exception as error:  # noqa: BLE001 - grading is total, and scorers raise anything on odd text
+            return -1.0, f"{type(error).__name__}: {error}"
+        return (max(0.0, credit), "") if math.isfinite(credit) else (-1.0, f"a score of {credit}")
+
+
+def _sorted_out(variant: str, args: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Our own arguments, and for each dataset those that it takes: all that fit it, then those under its name."""
+    names = [gym_datasets.known(name) for name in variant.split("+")]
+    if len(set(names)) < len(names):
+        raise WhetError(f"reasoning-gym/{variant} names a dataset twice")
+    takes = {name: gym_datasets.arguments(name) for name in names}
+    tables = {name: args[name] for name in names if isinstance(args.get(name), Mapping)}
+    flat = {key: value for key, value in args.items() if key not in tables}
+    where = f"reasoning-gym/{variant}"
+    accept(where, [*OWN_ARGUMENTS, *(one for name in names for one in takes[name])], flat)
+    own = accept(where, OWN_ARGUMENTS, {key: flat[key] for key in flat if key in {one.name for one in OWN_ARGUMENTS}})
+    given = {}
+    for name in names:
+        fields = {one.name for one in takes[name]}
+        mine = {key: value for key, value in flat.items() if key in fields and key not in own}
+        given[name] = accept(f"reasoning-gym/{name}", takes[name], {**mine, **tables.get(name, {})})
+    return own, given
+
+
+class _Family:
+    """What the registry knows about reasoning-gym without importing it."""
+
+    name = "reasoning-gym"
+    about = "procedural reasoning tasks, 104 datasets: whet envs show reasoning-gym"
+
+    def variants(self) -> Sequence[str]:
+        return gym_datasets.names()
+
+    def arguments(self, variant: str) -> Sequence[Argument]:
+        """Ours, then those of every dataset named."""
+        found = {one.name: one for one in OWN_ARGUMENTS}
+        for name in variant.split("+"):
+            for one in gym_datasets.arguments(name):
+                found.setdefault(one.name, one)
+        return tuple(found.values())
+
+    def build(self, variant: str, source: str, args: Mapping[str, Any]) -> Environment:
+        if not variant:
+            raise WhetError(
+                "reasoning-gym needs a dataset, as in reasoning-gym/leg_counting; see: whet envs show reasoning-gym"
+            )
+        if source:
+            raise WhetError(f"reasoning-gym/{variant} takes no source: leave out ':{source}'")
+        return ReasoningGym(variant, args)
+
+
+FAMILY = _Family()

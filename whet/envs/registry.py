@@ -1,0 +1,160 @@
+"""Environments by address: `NAME`, `NAME/VARIANT`, `NAME:SOURCE`, or `path/to/file.py:Name` for a user's own.
+
+Names come from the entry point group `whet.envs`; each points to a `Family`. Listing families imports none of the
+packages that they adapt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from whet.envs.arguments import Argument, accept, arguments_of, parse_args
+from whet.envs.base import Environment
+from whet.errors import WhetError, nearest
+
+__all__ = [
+    "Address",
+    "Argument",
+    "Family",
+    "arguments_at",
+    "families",
+    "family",
+    "load_environment",
+    "parse_args",
+    "variants_at",
+]
+
+GROUP = "whet.envs"
+
+_NAMED = re.compile(r"(?P<name>[^/:]+)(?:/(?P<variant>[^:]+))?(?::(?P<source>.+))?")
+_MEMBERS = ("name", "fingerprint", "about", "size", "label", "task", "play", "baselines", "blob")
+
+
+class Family(Protocol):
+    """A group of environments under one name."""
+
+    name: str
+    about: str
+    """One line, shown in the list."""
+
+    def variants(self) -> Sequence[str]:
+        """What may follow the slash; empty when the family is one environment."""
+        ...
+
+    def arguments(self, variant: str) -> Sequence[Argument]:
+        """What `build` takes for this variant."""
+        ...
+
+    def build(self, variant: str, source: str, args: Mapping[str, Any]) -> Environment: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an environment is: a family's name with variant and source, or a file with the name inside it."""
+
+    name: str
+    variant: str = ""
+    source: str = ""
+    path: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        path, colon, name = text.rpartition(":")
+        if path.endswith(".py") and name:
+            return cls(name, path=path)
+        if text.endswith(".py") or (colon and path.endswith(".py")):
+            raise WhetError(f"{text!r} names a file: add the class or function in it, as in {text.rstrip(':')}:Name")
+        parts = _NAMED.fullmatch(text)
+        if parts is None:
+            raise WhetError(f"{text!r} is not the address of an environment: NAME, NAME/VARIANT or file.py:Name")
+        return cls(parts["name"], parts["variant"] or "", parts["source"] or "")
+
+
+def families() -> dict[str, Family]:
+    """Every family that is installed, by name."""
+    found = {entry.name: entry for entry in importlib.metadata.entry_points(group=GROUP)}
+    return {name: cast(Family, found[name].load()) for name in sorted(found)}
+
+
+def family(name: str) -> Family:
+    """The family of that name, or an error that names the nearest."""
+    entries = {entry.name: entry for entry in importlib.metadata.entry_points(group=GROUP)}
+    if name not in entries:
+        raise WhetError(f"there is no environment {name!r}.{nearest(name, entries)} List them with: whet envs")
+    return cast(Family, entries[name].load())
+
+
+def load_environment(address: str, args: Mapping[str, Any] | None = None) -> Environment:
+    """The environment at `address`, built with `args`. Every mistake in either is one `WhetError`."""
+    parsed = Address.parse(address)
+    if parsed.path:
+        return _from_file(parsed, args or {})
+    return family(parsed.name).build(parsed.variant, parsed.source, args or {})
+
+
+def arguments_at(address: str) -> Sequence[Argument]:
+    """What the environment at `address` takes."""
+    parsed = Address.parse(address)
+    if parsed.path:
+        return arguments_of(_object_in_file(parsed))
+    return family(parsed.name).arguments(parsed.variant)
+
+
+def variants_at(address: str) -> Sequence[str]:
+    """What may follow `address` after a slash: the variants of a family, when it names just that."""
+    parsed = Address.parse(address)
+    return () if parsed.path or parsed.variant or parsed.source else family(parsed.name).variants()
+
+
+def _from_file(address: Address, args: Mapping[str, Any]) -> Environment:
+    where = f"{address.path}:{address.name}"
+    maker = _object_in_file(address)
+    env = maker(**accept(where, arguments_of(maker), args))
+    missing = [member for member in _MEMBERS if not hasattr(env, member)]
+    if missing:
+        raise WhetError(f"{where} is not an environment: it has no {', '.join(missing)}; subclass whet.Environment")
+    return cast(Environment, env)
+
+
+def _object_in_file(address: Address) -> Callable[..., Any]:
+    module = _module_from(Path(address.path))
+    found = getattr(module, address.name, None)
+    if found is None:
+        public = [name for name in vars(module) if not name.startswith("_")]
+        raise WhetError(f"{address.path} has no {address.name!r}.{nearest(address.name, public)}")
+    if not callable(found):
+        raise WhetError(f"{address.path}:{address.name} is neither a class nor a function that makes an environment")
+    return cast(Callable[..., Any], found)
+
+
+def _module_from(path: Path) -> Any:
+    """The module in a file; the same file with the same content is imported once."""
+    try:
+        content = path.read_bytes()
+    except OSError as problem:
+        raise WhetError(f"cannot read {path}: {problem.strerror}") from None
+    mark = hashlib.blake2b(str(path.resolve()).encode() + content, digest_size=6).hexdigest()
+    name = f"whet_env_{path.stem}_{mark}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise WhetError(f"cannot import {path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as problem:
+        del sys.modules[name]
+        if isinstance(problem, ImportError | SyntaxError):
+            raise WhetError(f"cannot import {path}: {type(problem).__name__}: {problem}") from problem
+        raise
+    return module

@@ -1,0 +1,1 @@
+"""Run untrusted code: warm, isolated, limited."""
