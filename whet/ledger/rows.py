@@ -16,22 +16,28 @@ OUTCOME = """purpose, split, task, draw, kind, difficulty, hard, soft, reward, r
 FAULTED = """purpose, split, task, draw, kind, difficulty, fault, calls, prompt_tokens, completion_tokens, usd,
     seconds, key"""
 
-INSERT_ROLLOUT = f"INSERT INTO rollouts ({OUTCOME}, request, policy, body) VALUES ({', '.join('?' * 23)})"
+INSERT_ROLLOUT = f"INSERT INTO rollouts (seq, {OUTCOME}, request, policy) VALUES ({', '.join('?' * 23)})"
+
+INSERT_TRANSCRIPT = "INSERT INTO transcripts (seq, body) VALUES (?, ?)"
 
 INSERT_FAULT = f"INSERT INTO faults ({FAULTED}, body) VALUES ({', '.join('?' * 14)})"
 
 
-def rollout_row(rollout: Rollout) -> tuple[Any, ...]:
+def transcript_row(seq: int, rollout: Rollout) -> tuple[Any, ...]:
+    return seq, orjson.dumps(wire.rollout_out(rollout))
+
+
+def rollout_row(seq: int, rollout: Rollout) -> tuple[Any, ...]:
     ticket, label, usage, score = rollout.ticket, rollout.label, rollout.usage, rollout.score
     assert score is not None
     return (
+        seq,
         *(ticket.purpose, ticket.split, ticket.index, ticket.draw, label.kind, label.difficulty),
         *(score.hard, score.soft, score.reward, score.reason, rollout.truncated),
         ",".join(bad.kind for bad in rollout.malformed),
         len(rollout.turns),
         *(usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.usd),
         *(rollout.seconds, rollout.key, rollout.request, rollout.policy),
-        orjson.dumps(wire.rollout_out(rollout)),
     )
 
 

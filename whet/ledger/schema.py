@@ -1,4 +1,7 @@
-"""The tables of a ledger. Columns hold what tables and curves are made of; `body` holds the transcript as JSON."""
+"""The tables of a ledger. What tables and curves are made of stands in columns; transcripts stand apart as JSON.
+
+A summary of a million rollouts so reads a tenth of the file.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +38,10 @@ CREATE TABLE rollouts (
     completion_tokens INTEGER NOT NULL,
     cached_tokens INTEGER NOT NULL,
     usd REAL,
-    seconds REAL NOT NULL,
-    body BLOB NOT NULL
+    seconds REAL NOT NULL
 );
+
+CREATE TABLE transcripts (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);
 
 CREATE TABLE faults (
     seq INTEGER PRIMARY KEY,

@@ -37,6 +37,8 @@ class Ledger:
         self.path = path
         self._db = connection
         self._lock = lock
+        last = connection.execute("SELECT max(seq) FROM rollouts").fetchone()[0]
+        self._next_seq = 1 if last is None else last + 1
 
     # ----------------------------------------------------------------------------------------- opening
 
@@ -113,14 +115,16 @@ class Ledger:
 
     def add_rollouts(self, rollouts: Sequence[Rollout]) -> None:
         """Remember rollouts in one transaction; faults go to their own table."""
-        done = [rows.rollout_row(one) for one in rollouts if not isinstance(one.outcome, Fault)]
+        done = list(enumerate((one for one in rollouts if not isinstance(one.outcome, Fault)), self._next_seq))
         faults = [rows.fault_row(one) for one in rollouts if isinstance(one.outcome, Fault)]
         statements: list[tuple[str, Iterable[Sequence[Any]]]] = []
         if done:
-            statements.append((rows.INSERT_ROLLOUT, done))
+            statements.append((rows.INSERT_ROLLOUT, [rows.rollout_row(seq, one) for seq, one in done]))
+            statements.append((rows.INSERT_TRANSCRIPT, [rows.transcript_row(seq, one) for seq, one in done]))
         if faults:
             statements.append((rows.INSERT_FAULT, faults))
         self._commit(statements)
+        self._next_seq += len(done)
 
     def add_policy(self, policy: Policy) -> str:
         """Remember a policy once; returns its digest, which rollouts carry."""
@@ -162,12 +166,13 @@ class Ledger:
         return orjson.loads(row[1]) if row is not None and _same_request(self.path, row[0], request, where) else None
 
     def rollout(self, key: str) -> Rollout | None:
-        row = self._db.execute("SELECT body FROM rollouts WHERE key = ?", (key,)).fetchone()
+        sql = "SELECT body FROM rollouts JOIN transcripts USING (seq) WHERE key = ?"
+        row = self._db.execute(sql, (key,)).fetchone()
         return wire.rollout_in(orjson.loads(row[0])) if row else None
 
     def rollouts(self, purpose: str) -> Iterator[Rollout]:
         """Answered rollouts of a purpose with their transcripts, by task and draw."""
-        sql = "SELECT body FROM rollouts WHERE purpose = ? ORDER BY split, task, draw, key"
+        sql = "SELECT body FROM rollouts JOIN transcripts USING (seq) WHERE purpose = ? ORDER BY split, task, draw, key"
         for (body,) in self._db.execute(sql, (purpose,)):
             yield wire.rollout_in(orjson.loads(body))
 
@@ -252,7 +257,7 @@ def _check(path: Path, db: sqlite3.Connection) -> None:
         verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict.splitlines()[0])
-    db.execute("SELECT length(body) FROM rollouts ORDER BY seq DESC LIMIT 1").fetchone()
+    db.execute("SELECT length(body) FROM transcripts ORDER BY seq DESC LIMIT 1").fetchone()
 
 
 def _tuned(db: sqlite3.Connection) -> sqlite3.Connection:
