@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from whet.config.load import load_config
 from whet.config.playbooks import read_playbook
@@ -19,11 +19,13 @@ from whet.models.base import Model
 from whet.rollout.engine import Progress, Quiet
 from whet.run.compose import Given
 from whet.run.evaluate import EvalResult, evaluate_plan, plan_evaluation
-from whet.run.gating import Gated, bring
 from whet.run.loop import finish
 from whet.run.project import EvalReport, project
 from whet.run.workspace import RUNS, Run, open_run
 from whet.types import Playbook
+
+if TYPE_CHECKING:
+    from whet.run.gating import Gated
 
 
 def evaluate(
@@ -136,6 +138,8 @@ def decide(
     `overrides` are keys of the gate (`["alpha=0.1", "metric=soft"]`); `env` and `model` are needed only where the run
     was made with objects that no address names.
     """
+    from whet.run.gating import bring  # numpy comes with it, which an evaluation does not need
+
     section: GateSection = load_config(GateSection, None, {}, overrides)
     playbook = candidate if isinstance(candidate, Playbook) else read_playbook(str(candidate))
     parent, shown = _run(run, Path(runs)), progress or Quiet()

@@ -1,0 +1,160 @@
+"""What a gate answers: a decision with all its evidence, or the draws it needs before it can decide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from whet.gate.evidence import Draw, Taken
+
+Verdict = Literal["accept", "reject", "cannot_decide"]
+
+_SAID = {"accept": "accepted", "reject": "rejected", "cannot_decide": "cannot decide"}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at a complete prefix of the plan: what was computed and what it was held against."""
+
+    at: str
+    tasks: int
+    rollouts: int
+    statistic: float
+    reject_below: float
+    accept_from: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GuardReading:
+    """How a guarded metric moved: the mean difference over the tasks seen, and how much harm its bound allows."""
+
+    metric: str
+    difference: float
+    harm: float
+    bound: float
+
+    @property
+    def held(self) -> bool:
+        return self.harm <= self.bound
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The end of a trial. `reason` is a short stable code; `detail` says it for a person.
+
+    `effect` is the plain mean difference over the tasks seen, `better` and `worse` count the tasks by its sign.
+    """
+
+    verdict: Verdict
+    gate: str
+    reason: str
+    detail: str = ""
+    metric: str = "hard"
+    alpha: float | None = None
+    tasks: int = 0
+    seen: int = 0
+    effect: float = math.nan
+    incumbent_score: float = math.nan
+    candidate_score: float = math.nan
+    better: int = 0
+    worse: int = 0
+    statistic: float = math.nan
+    threshold: float = math.nan
+    guards: tuple[GuardReading, ...] = ()
+    looks: tuple[Look, ...] = ()
+    draws: Taken = ()
+
+    @property
+    def accepted(self) -> bool:
+        return self.verdict == "accept"
+
+    def rollouts(self, arm: str | None = None) -> int:
+        """Rollouts that this decision took, of one arm or of both."""
+        return sum(arm in (None, draw.arm) for draw, _ in self.draws)
+
+    def as_data(self) -> dict[str, Any]:
+        """The decision as JSON-like data, with every draw it rests on; NaN becomes None."""
+        return {
+            "verdict": self.verdict,
+            "gate": self.gate,
+            "reason": self.reason,
+            "detail": self.detail,
+            "metric": self.metric,
+            "alpha": self.alpha,
+            "tasks": self.tasks,
+            "seen": self.seen,
+            "effect": _plain(self.effect),
+            "incumbent_score": _plain(self.incumbent_score),
+            "candidate_score": _plain(self.candidate_score),
+            "better": self.better,
+            "worse": self.worse,
+            "statistic": _plain(self.statistic),
+            "threshold": _plain(self.threshold),
+            "rollouts": {arm: self.rollouts(arm) for arm in ("incumbent", "candidate")},
+            "guards": [_guard_out(guard) for guard in self.guards],
+            "looks": [_look_out(look) for look in self.looks],
+            "draws": [[*draw, None if reading is None else list(reading)] for draw, reading in self.draws],
+            "says": str(self),
+        }
+
+    def __str__(self) -> str:
+        said = f"{_SAID[self.verdict]} by {self.gate} ({self.reason}): {self.detail}".rstrip(": ")
+        parts = [said]
+        if self.seen:
+            parts.append(
+                f"{self.metric} {self.incumbent_score:.3f} → {self.candidate_score:.3f} on {self.seen} of {self.tasks} "
+                f"tasks ({self.better} better, {self.worse} worse)"
+            )
+        if not math.isnan(self.statistic) and not math.isnan(self.threshold):
+            against = f" at alpha {self.alpha:g}" if self.alpha is not None else ""
+            parts.append(f"statistic {self.statistic:.2f}, accepted from {self.threshold:.2f}{against}")
+        parts += [f"guard {g.metric}: harm {g.harm:+.3f}, bound {g.bound:g}" for g in self.guards]
+        parts.append(f"{self.rollouts('candidate')} + {self.rollouts('incumbent')} rollouts")
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class NeedDraws:
+    """No decision yet: these draws of the plan are missing. They may be taken in any order, at any concurrency."""
+
+    draws: tuple[Draw, ...]
+
+
+Answer = Decision | NeedDraws
+
+
+def expected_false_accepts(decisions: Iterable[Decision]) -> float | None:
+    """At most how many no-better candidates a run is expected to have accepted: the alphas, added up.
+
+    None when a decision came from a rule without an alpha: nothing bounds its errors.
+    """
+    alphas = [one.alpha for one in decisions if one.reason != "identical"]
+    known = [alpha for alpha in alphas if alpha is not None]
+    return sum(known) if len(known) == len(alphas) else None
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _guard_out(guard: GuardReading) -> dict[str, Any]:
+    return {
+        "metric": guard.metric,
+        "difference": _plain(guard.difference),
+        "harm": _plain(guard.harm),
+        "bound": guard.bound,
+        "held": guard.held,
+    }
+
+
+def _look_out(look: Look) -> dict[str, Any]:
+    return {
+        "at": look.at,
+        "tasks": look.tasks,
+        "rollouts": look.rollouts,
+        "statistic": _plain(look.statistic),
+        "reject_below": _plain(look.reject_below),
+        "accept_from": look.accept_from,
+    }

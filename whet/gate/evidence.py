@@ -1,0 +1,76 @@
+"""What a gate looks at: planned draws, what each of them read, and the incumbent's draws that earlier trials left."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from whet.gate.decision import Decision
+
+Arm = Literal["incumbent", "candidate"]
+
+
+class Draw(NamedTuple):
+    """A planned rollout: whose, on which task of the select split (0 … n-1), and which draw of that policy."""
+
+    arm: Arm
+    task: int
+    draw: int
+
+
+Reading = tuple[float | None, ...] | None
+"""What a draw read: the metric, then each guard (None where not reported). None as a whole: nothing was read."""
+
+Trial = Generator[tuple[Draw, ...], Sequence[Reading], "Decision"]
+"""A decision in the making: yields the draws it needs, is sent their readings in the same order, returns a Decision.
+
+It sees a batch only when all of it is in, so what it decides does not depend on the order in which rollouts finish.
+"""
+
+Taken = tuple[tuple[Draw, Reading], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """The incumbent's draws by task, as they stand when a candidate arrives.
+
+    `taken` counts the draws ever taken from this policy on each task, those no longer looked at included, so that no
+    draw is asked for twice. `decisions` counts the candidates that the run has brought before. `score` is the
+    incumbent's score on record.
+    """
+
+    readings: tuple[tuple[Reading, ...], ...]
+    taken: tuple[int, ...]
+    decisions: int = 0
+    score: float | None = None
+
+    @classmethod
+    def empty(cls, tasks: int) -> Bank:
+        return cls(((),) * tasks, (0,) * tasks)
+
+    @property
+    def tasks(self) -> int:
+        return len(self.readings)
+
+    def extended(self, draws: Taken) -> Bank:
+        """With the incumbent's draws of a trial added, as the same policy stays."""
+        rows = [list(row) for row in self.readings]
+        taken = list(self.taken)
+        for draw, reading in draws:
+            if draw.arm == "incumbent":
+                rows[draw.task].append(reading)
+                taken[draw.task] = max(taken[draw.task], draw.draw + 1)
+        return replace(self, readings=tuple(map(tuple, rows)), taken=tuple(taken), decisions=self.decisions + 1)
+
+    def succeeded(self, draws: Taken, keep: Sequence[bool] | None = None, score: float | None = None) -> Bank:
+        """The bank of an accepted candidate: its own draws, on the tasks in `keep` (all, when not given)."""
+        rows: list[list[Reading]] = [[] for _ in self.readings]
+        taken = [0] * self.tasks
+        for draw, reading in draws:
+            if draw.arm == "candidate":
+                taken[draw.task] = max(taken[draw.task], draw.draw + 1)
+                if keep is None or keep[draw.task]:
+                    rows[draw.task].append(reading)
+        return Bank(tuple(map(tuple, rows)), tuple(taken), self.decisions + 1, score)
