@@ -9,21 +9,19 @@ from typing import Any
 
 import pytest
 from builders import Doubles, FromFunction, doubled
+from driving import TEN, outcomes, play_out, run
 
 from whet.envs.base import Play, ask, call, work
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.ledger.store import Ledger
-from whet.models.base import Model, Price, Request
-from whet.rollout.attempt import Bounds, Player
-from whet.rollout.budget import Budget, Limits
-from whet.rollout.engine import Engine, Quiet, Tally
+from whet.models.base import Price, Request
+from whet.rollout.attempt import Bounds
+from whet.rollout.budget import Limits
 from whet.types import (
     Example,
     Fault,
     Playbook,
-    Policy,
     Reply,
-    Sampling,
     Score,
     Task,
     Ticket,
@@ -32,39 +30,6 @@ from whet.types import (
     solved,
     user,
 )
-
-TEN = [Ticket("eval", "select", index) for index in range(10)]
-
-
-async def play_out(
-    folder: Path,
-    model: Model,
-    plan: list[Ticket] = TEN,
-    *,
-    env: Doubles | None = None,
-    budget: Limits = Limits(),
-    playbook: Playbook = Playbook(),
-    retry_faults: bool = False,
-    **options: Any,
-) -> Tally:
-    ledger = Ledger.open(folder) if folder.exists() else Ledger.create(folder)
-    with ledger:
-        policy = Policy(model.fingerprint, Sampling(), playbook)
-        players = {"target": Player(model)}
-        engine = Engine(env or Doubles(), policy, players, ledger, Budget(budget, ledger.spent()), **options)
-        try:
-            return await engine.run(plan, progress=Quiet(), retry_faults=retry_faults)
-        finally:
-            engine.works.close()
-
-
-def outcomes(folder: Path) -> list[Any]:
-    with Ledger.read(folder) as ledger:
-        return list(ledger.outcomes())
-
-
-def run(folder: Path, model: Model, plan: list[Ticket] = TEN, **options: Any) -> Tally:
-    return asyncio.run(play_out(folder, model, plan, **options))
 
 
 def test_every_ticket_is_played_and_graded(tmp_path: Path) -> None:

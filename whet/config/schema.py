@@ -84,6 +84,10 @@ class BudgetSection(Section):
     seconds: float | None = Field(default=None, ge=0)
 
 
+class SandboxSection(Section):
+    allow_weak: bool = Field(default=False, description="run untrusted code even where it cannot be isolated")
+
+
 class ControlSection(Section):
     """What a result does not depend on; may change when a run is started again."""
 
@@ -94,6 +98,7 @@ class ControlSection(Section):
     call_timeout: float = Field(default=600.0, gt=0, description="seconds for one reply, retries included")
     patience: int = Field(default=25, ge=0, description="faults in a row after which the run stops; 0: never")
     budget: BudgetSection = BudgetSection()
+    sandbox: SandboxSection = SandboxSection()
     target: EndpointSection = EndpointSection()
     optimizer: EndpointSection = EndpointSection()
     judge: EndpointSection = EndpointSection()

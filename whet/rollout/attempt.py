@@ -88,7 +88,10 @@ class Attempt:
         return cls(task, play, playbook, players, blob, next(play))
 
     def request_hash(self) -> str:
-        """What the first request would be: compared on replay, so that a changed prompt is noticed."""
+        """What the first request would be: compared on replay, so that a changed prompt is noticed.
+
+        A model that places the playbook itself gets the same content in another form, and so the same hash.
+        """
         if isinstance(self.first, Work):
             return digest("work", self.first)
         opening = place(self.playbook, self.first.messages)
@@ -109,6 +112,8 @@ class Attempt:
             return error.fault
         finally:
             self.play.close()
+            for player in self.players.values():
+                await player.model.leave(key)
 
     async def _drive(self, key: str, bounds: Bounds, budget: Budget, works: Works) -> Score | Fault:
         step, limits_hit = self.first, 0
@@ -149,7 +154,8 @@ class Attempt:
         if player is None:
             raise WhetError(f"the environment asks for a {ask.role}; name its model with --set {ask.role}.model=...")
         said = self._said.setdefault(ask.role, [])
-        opening = not said and ask.role == "target"
+        own = ask.role == "target" and player.model.places_playbook
+        opening = not said and ask.role == "target" and not own
         said.extend(place(self.playbook, ask.messages) if opening else ask.messages)
         request = Request(
             tuple(said),
@@ -159,6 +165,8 @@ class Attempt:
             ask.must_call,
             self.blob,
             self.task if player.model.sees_task else None,
+            self.playbook if own else None,
+            key,
         )
         reply = await player.reply(request, budget, bounds.call_timeout)
         self.usage += reply.usage

@@ -15,16 +15,19 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
 from whet.errors import FaultError
+from whet.sandbox.base import Sandbox
 from whet.types import Fault, Work, WorkResult
 
 Performer = Callable[[Mapping[str, Any]], Awaitable[WorkResult]]
 
 
 class Works:
-    """Performs works by kind; `call` is built in, others (sandbox, solver) are handed over."""
+    """Performs works by kind. `call` is built in; the sandbox is opened by the first work that needs it."""
 
-    def __init__(self, performers: Mapping[str, Performer] | None = None, width: int = 32) -> None:
-        self._performers: dict[str, Performer] = {"call": self._call, **(performers or {})}
+    def __init__(self, sandbox: Callable[[], Sandbox] | None = None, width: int = 32) -> None:
+        self._performers: dict[str, Performer] = {"call": self._call, "sandbox": self._isolated}
+        self._open_sandbox = sandbox or _strongest
+        self._sandbox: asyncio.Future[Sandbox] | None = None
         self._width = width
         self._pools: dict[str, Executor] = {}
 
@@ -44,6 +47,11 @@ class Works:
         run = functools.partial(call_function, payload["function"], payload["arguments"])
         return await asyncio.get_running_loop().run_in_executor(self._pool(payload["pool"]), run)
 
+    async def _isolated(self, payload: Mapping[str, Any]) -> WorkResult:
+        if self._sandbox is None:
+            self._sandbox = asyncio.ensure_future(asyncio.to_thread(self._open_sandbox))
+        return await (await asyncio.shield(self._sandbox)).run(payload)
+
     def _pool(self, kind: str) -> Executor:
         if kind not in self._pools:
             if kind == "process":
@@ -52,10 +60,19 @@ class Works:
                 self._pools[kind] = ThreadPoolExecutor(self._width, thread_name_prefix="whet-work")
         return self._pools[kind]
 
-    def close(self) -> None:
+    async def close(self) -> None:
+        opened, self._sandbox = self._sandbox, None
+        if opened is not None and not (opened.done() and opened.exception()):
+            await (await opened).close()
         for pool in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)
         self._pools.clear()
+
+
+def _strongest() -> Sandbox:
+    from whet.sandbox.opening import open_sandbox
+
+    return open_sandbox()
 
 
 def call_function(function: str, arguments: Mapping[str, Any]) -> WorkResult:

@@ -18,6 +18,8 @@ from whet.models.options import ModelOptions
 from whet.models.scripted import reference
 from whet.rollout.attempt import Bounds, Player
 from whet.rollout.budget import Limits
+from whet.rollout.works import Works
+from whet.sandbox.opening import open_sandbox
 from whet.types import Playbook, Role, Sampling
 
 BASELINE = "baseline:"
@@ -87,6 +89,10 @@ def build_players(config: EvalConfig, env: Environment, target: Model) -> Mappin
 def build_limits(control: ControlSection) -> Limits:
     budget = control.budget
     return Limits(budget.usd, budget.tokens, budget.calls, budget.seconds)
+
+
+def build_works(config: EvalConfig) -> Works:
+    return Works(lambda: open_sandbox(allow_weak=config.control.sandbox.allow_weak))
 
 
 def build_bounds(config: EvalConfig) -> Bounds:

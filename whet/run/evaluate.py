@@ -34,6 +34,7 @@ from whet.run.compose import (
     build_player,
     build_players,
     build_sampling,
+    build_works,
     concurrency,
 )
 from whet.run.project import EvalReport, project
@@ -168,6 +169,7 @@ async def _play(
         ledger,
         budget,
         bounds=build_bounds(config),
+        works=build_works(config),
         concurrency=concurrency(config, players),
         patience=config.control.patience,
     )
@@ -176,7 +178,7 @@ async def _play(
         if config.eval.floor and not tally.stopped and "judge" not in players:
             await _play_floor(plan, engine, progress)
     finally:
-        engine.works.close()
+        await engine.works.close()
     return tally
 
 

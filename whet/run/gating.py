@@ -23,7 +23,7 @@ from whet.ledger.projection import write_atomically, write_json
 from whet.ledger.store import Ledger
 from whet.rollout.budget import Budget
 from whet.rollout.engine import Engine, Progress
-from whet.run.compose import Given, build_bounds, build_limits, build_players, concurrency
+from whet.run.compose import Given, build_bounds, build_limits, build_players, build_works, concurrency
 from whet.run.evaluate import Plan, plan_evaluation
 from whet.run.workspace import EVAL, Identity, Run, claim_run
 from whet.types import Playbook, Policy, Ticket
@@ -123,6 +123,7 @@ class _Table:
         config = self.plan.config
         players = build_players(config, self.plan.env, self.plan.model)
         budget = Budget(build_limits(config.control), self.ledger.spent())
+        works = build_works(config)
         engines = {
             arm: Engine(
                 self.plan.env,
@@ -131,6 +132,7 @@ class _Table:
                 self.ledger,
                 budget,
                 bounds=build_bounds(config),
+                works=works,
                 concurrency=concurrency(config, players),
                 patience=config.control.patience,
             )
@@ -145,8 +147,7 @@ class _Table:
                 for arm, engine in engines.items():
                     await self._take(engine, [draw for draw in found.draws if draw.arm == arm], taken)
         finally:
-            for engine in engines.values():
-                engine.works.close()
+            await works.close()
 
     async def _take(self, engine: Engine, draws: list[Draw], taken: dict[Draw, Reading]) -> None:
         tickets = {draw: self._ticket(draw) for draw in draws}

@@ -1,0 +1,199 @@
+"""A start: a folder with a config, a playbook and a README for a file of examples, or a new environment's package."""
+
+from __future__ import annotations
+
+import keyword
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import tomlkit
+
+from whet.config.load import load_config
+from whet.config.schema import EvalConfig
+from whet.envs.base import Environment
+from whet.envs.data.manifest import manifest_path
+from whet.envs.data.proposal import Proposal, propose
+from whet.envs.data.source import Source, read_source
+from whet.envs.registry import load_environment
+from whet.errors import WhetError
+from whet.types import SPLITS, Split
+
+MOST_COPIED = 64 * 1024 * 1024
+"""Larger data stays where it is."""
+
+LOOKED_AT, MOST_EXAMPLES = 200, 6
+"""How many training rows are looked at for the worked examples of the first playbook, and how many are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Initialised:
+    """What was written, what was assumed, and what to type next."""
+
+    folder: Path
+    files: tuple[str, ...]
+    environment: str
+    assumed: tuple[str, ...]
+    sizes: Mapping[Split, int | None]
+    commands: tuple[str, ...]
+
+
+def initialise(name: str | Path, *, source: str | Path | None = None, encoding: str = "utf-8") -> Initialised:
+    """Make the folder `name`: from a file of examples, or without one a package for a new environment.
+
+    Everything is written beside and moved into place at the end; an existing folder is refused.
+    """
+    folder = Path(name)
+    if folder.exists():
+        raise WhetError(f"{folder}: is there already; give another name or move it away")
+    if not folder.name or not folder.parent.is_dir():
+        raise WhetError(f"{folder}: there is no folder {folder.parent} to put it into")
+    beside = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    try:
+        beside.mkdir()
+        made = _from_data(folder, beside, Path(source), encoding) if source is not None else _package(folder, beside)
+        beside.rename(folder)
+    except OSError as error:
+        raise WhetError(f"{folder}: cannot be written ({error.strerror})") from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return made
+
+
+# --------------------------------------------------------------------------------------------- from data
+
+
+def _from_data(folder: Path, beside: Path, path: Path, encoding: str) -> Initialised:
+    found = read_source(path, encoding)
+    proposal = propose(found)
+    if encoding != "utf-8":
+        proposal.assume(f"the file is in {encoding}", encoding=encoding)
+    address = _bring(found, proposal, folder, beside)
+    env = load_environment(f"data:{beside / address}", _args_from(beside, proposal.args))
+    sizes: dict[Split, int | None] = {split: env.size(split) for split in SPLITS}
+    _write_data_files(folder, beside, found, proposal, address, env)
+    load_config(EvalConfig, beside / "config.toml")
+    commands = (
+        f"cd {folder}",
+        "whet eval -c config.toml --playbook blank --run before",
+        "whet eval -c config.toml --run after",
+        "whet compare before after",
+    )
+    written = tuple(sorted(str(file.relative_to(beside)) for file in beside.rglob("*") if file.is_file()))
+    return Initialised(folder, written, f"data:{address}", tuple(proposal.assumed), sizes, commands)
+
+
+def _bring(found: Source, proposal: Proposal, folder: Path, beside: Path) -> str:
+    """Copy the data, or refer to it where it is large or names images beside it; the path from the new folder."""
+    path = found.path
+    size = sum(one.stat().st_size for one in (path.rglob("*") if path.is_dir() else [path]) if one.is_file())
+    if size <= MOST_COPIED and "images" not in proposal.args:
+        (shutil.copytree if path.is_dir() else shutil.copyfile)(path, beside / path.name)
+        kept = manifest_path(path, "")
+        if kept.is_file():
+            shutil.copyfile(kept, beside / kept.name)
+        return path.name
+    proposal.assume("the data stays where it is; only its splits are kept here", manifest="splits.json")
+    return os.path.relpath(path.resolve(), folder.resolve())
+
+
+def _args_from(beside: Path, args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as they are from here, while the folder is still beside its place."""
+    return {**args, "manifest": str(beside / args["manifest"])} if "manifest" in args else dict(args)
+
+
+def _write_data_files(
+    folder: Path, beside: Path, found: Source, proposal: Proposal, address: str, env: Environment
+) -> None:
+    kept = [file.name for file in sorted(beside.iterdir())]
+    explained = {
+        name: "which rows are train, select and test; keep it" for name in kept if name.endswith("splits.json")
+    }
+    rows = "\n".join(f"| `{name}` | {explained.get(name, 'your examples')} |" for name in kept)
+    words: dict[str, str] = {
+        "title": folder.name,
+        "folder": str(folder),
+        "address": _toml(f"data:{address}"),
+        "args": "\n".join(f"{name} = {_toml(value)}" for name, value in proposal.args.items()),
+        "max_tokens": str(max(32, min(1024, proposal.answer_length))),
+        "rules": _rules(proposal),
+        "examples": _examples(env),
+        "rows": str(len(found.rows)),
+        "data": address,
+        "assumed": "\n".join(f"* {one}" for one in proposal.assumed),
+        "files": rows,
+    }
+    words.update({split: str(env.size(split)) for split in SPLITS})
+    for name in ("config.toml", "playbook.md", "README.md"):
+        (beside / name).write_text(_filled(f"data/{name}.tmpl", words), encoding="utf-8")
+
+
+def _rules(proposal: Proposal) -> str:
+    """A playbook to start from: what a careful newcomer would be told."""
+    choices = proposal.args.get("choices")
+    rules = ["Read all of the message before you decide."]
+    if isinstance(choices, list):
+        rules.append(f"Answer with exactly one of these labels, spelled as here: {', '.join(choices)}.")
+        rules.append("Where two labels fit, take the one that says what must be done first.")
+    rules.append("Give the answer alone: no explanation, no greeting, no quotation marks.")
+    return "\n".join(f"- {rule}" for rule in rules)
+
+
+def _examples(env: Environment) -> str:
+    """Worked examples from the train split, each with another answer. The other splits' answers reach no playbook."""
+    oracle = env.baselines().get("oracle")
+    if oracle is None:
+        return ""
+    shown: dict[str, str] = {}
+    for index in range(min(LOOKED_AT, env.size("train") or 0)):
+        task = env.task("train", index)
+        answer = oracle(task, task.messages)
+        text = task.messages[-1].text.partition("\n\n")[0]
+        if isinstance(answer, str) and len(text) <= 400 and len(answer) <= 200:
+            shown.setdefault(answer, text)
+    pairs = sorted(shown.items())[:MOST_EXAMPLES]
+    return "".join(f"\nExample: {text}\nAnswer: {answer}\n" for answer, text in pairs)
+
+
+def _toml(value: Any) -> str:
+    item = tomlkit.string(value, multiline="\n" in value) if isinstance(value, str) else tomlkit.item(value)
+    return str(item.as_string())
+
+
+# --------------------------------------------------------------------------------------------- a package
+
+
+def _package(folder: Path, beside: Path) -> Initialised:
+    module = re.sub(r"\W+", "_", folder.name).strip("_").lower()
+    if not module.isidentifier() or keyword.iskeyword(module) or not module.isascii():
+        raise WhetError(f"{folder.name!r}: cannot be the name of a Python package; use letters, digits and dashes")
+    words = {
+        "module": module,
+        "dashed": module.replace("_", "-"),
+        "class_name": "".join(part.capitalize() for part in module.split("_")),
+        "folder": str(folder),
+    }
+    written = {
+        "pyproject.toml": "pyproject.toml",
+        "README.md": "README.md",
+        f"{module}/__init__.py": "package.py",
+        f"{module}/environment.py": "environment.py",
+        f"tests/test_{module}.py": "test_environment.py",
+    }
+    for name, template in written.items():
+        (beside / name).parent.mkdir(parents=True, exist_ok=True)
+        (beside / name).write_text(_filled(f"env/{template}.tmpl", words), encoding="utf-8")
+    address = f"{module}/environment.py:{words['class_name']}"
+    commands = (f"cd {folder}", f"whet envs check {address}", "pytest")
+    return Initialised(folder, tuple(sorted(written)), address, (), dict.fromkeys(SPLITS), commands)
+
+
+def _filled(template: str, words: Mapping[str, str]) -> str:
+    text = (files("whet.run") / "scaffold" / template).read_text(encoding="utf-8")
+    return Template(text).substitute(words)
