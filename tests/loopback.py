@@ -304,9 +304,9 @@ def _headers(head: bytes) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def serving(behaviour: Behaviour = Behaviour()) -> Iterator[Loopback]:
-    """The server in a thread of its own."""
-    server = Loopback(behaviour)
+def serving(behaviour: Behaviour = Behaviour(), server: Loopback | None = None) -> Iterator[Loopback]:
+    """The server, or one of another kind, in a thread of its own."""
+    server = server or Loopback(behaviour)
     started = threading.Event()
     loop = asyncio.new_event_loop()
     ended = asyncio.Event()

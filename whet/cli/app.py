@@ -9,6 +9,7 @@ import typer
 
 from whet.cli.envs import app as envs
 from whet.cli.gate import app as gate
+from whet.cli.models import app as models
 from whet.cli.runs import app as runs
 
 app = typer.Typer(
@@ -22,9 +23,25 @@ app = typer.Typer(
 )
 app.add_typer(envs)
 app.add_typer(gate)
+app.add_typer(models)
 app.add_typer(runs)
 
 RunsFolder = Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")]
+
+
+@app.command("init", no_args_is_help=True)
+def init(
+    name: Annotated[str, typer.Argument(help="Folder to make.")],
+    source: Annotated[
+        Path | None, typer.Option("--from", help="Your examples: CSV, JSONL, JSON, Parquet or a folder.")
+    ] = None,
+    env: Annotated[bool, typer.Option("--env", help="Scaffold a new environment package instead.")] = False,
+    encoding: Annotated[str, typer.Option(help="Encoding of the file.")] = "utf-8",
+) -> None:
+    """Make a ready project from a file of examples."""
+    from whet.cli.init import init_command
+
+    init_command(name, source=source, env=env, encoding=encoding)
 
 
 @app.command("eval", no_args_is_help=True)
@@ -113,6 +130,19 @@ def rebuild(
     from whet.cli.evaluate import rebuild_command
 
     rebuild_command(run, runs=runs)
+
+
+@app.command("doctor")
+def doctor(
+    config: Annotated[Path | None, typer.Argument(help="Config whose models and limits to look at.")] = None,
+    overrides: Annotated[list[str] | None, typer.Option("--set", help="Any key of the config.")] = None,
+    ask: Annotated[bool, typer.Option("--ask/--no-ask", help="Send one tiny request to each model.")] = True,
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Say what is installed, who answers, which walls stand."""
+    from whet.cli.doctor import doctor_command
+
+    doctor_command(config, tuple(overrides or ()), runs=runs, ask=ask)
 
 
 def _version(wanted: bool) -> None:

@@ -51,6 +51,8 @@ class Dataset:
                 item: dict[str, Any] = self._dataset[number]
             except Exception as problem:  # generators give up with whatever error comes to hand
                 raise NoItem(f"{type(problem).__name__}: {problem}") from problem
+        if isinstance(item["answer"], str) and not item["answer"].strip():
+            raise NoItem("the answer is blank, which cannot be told from no answer")
         return item
 
     def score(self, answer: str, entry: Mapping[str, Any]) -> float:

@@ -49,13 +49,13 @@ def draw(
             item = generate(seed_for("task", *names, split, index, attempt) % NUMBERS)
         except NoItem as none:
             nothing, barren = none, barren + 1
-            if barren > attempts // 8:
+            if barren > attempts // 4:
                 break
             continue
         if split_of(content(item)) == split:
             return item
     where = "/".join(str(name) for name in names)
-    if nothing is not None and barren > attempts // 8:
+    if nothing is not None and barren > attempts // 4:
         raise WhetError(f"{where} makes no task with these arguments: {nothing}")
     raise WhetError(
         f"{where} has too few different tasks to fill the split {split!r}: none of {attempts} draws belongs there; "

@@ -117,13 +117,15 @@ def stocked(metric: Metric, bank: Bank) -> Tally:
     return tally
 
 
-def threshold(alpha: float, tasks: int, last: bool = True) -> float:
+def threshold(alpha: float, tasks: int, last: bool = True, binary: bool = True) -> float:
     """From where the statistic accepts a candidate.
 
-    A fraction of the normal quantile, because a candidate reaches the last look only past the futility bounds; higher
-    for very few tasks and at early looks. Calibrated by simulation over many worlds, see `docs/decisions`.
+    Below the normal quantile, because a candidate reaches the last look only past the futility bounds, and because few
+    whole flips leave few values for the statistic; less so for a metric with shades. Higher for very few tasks and at
+    early looks. Calibrated by simulation over many worlds: see `docs/decisions/0002-the-gate.md`.
     """
-    return NormalDist().inv_cdf(1.0 - alpha) * (0.73 + 6.0 / tasks**2) * (1.0 if last else EARLY)
+    share = (0.73 if binary else 1.0) + 12.0 / tasks**2
+    return NormalDist().inv_cdf(1.0 - alpha) * share * (1.0 if last else EARLY)
 
 
 def reachable(headroom: Floats) -> float:

@@ -65,7 +65,7 @@ class PairedTrial:
                 continue
             if not (yield from self._race(block)):
                 return self._end("reject", "futile", "the net gain fell behind what could still be accepted")
-            bar = threshold(self.alpha, tasks, last)
+            bar = self._bar(last)
             if self._passes("prefix", bar):
                 return self._accept()
             if self.looks[-1].statistic < self.gate.futility.floor:
@@ -131,6 +131,9 @@ class PairedTrial:
     def _contrast(self) -> Contrast:
         return self.tally.contrast(self.gate.min_effect)
 
+    def _bar(self, last: bool = True) -> float:
+        return threshold(self.alpha, self.bank.tasks, last, self.tally.binary)
+
     def _unit(self, contrast: Contrast) -> float:
         """What counts as a whole flip: the scale of a solved-or-not metric, else the largest difference seen."""
         return 1.0 if self.tally.binary else float(np.abs(contrast.difference).max(initial=0.0))
@@ -171,7 +174,7 @@ class PairedTrial:
         """Whether a candidate could pass at all on these tasks."""
         stocked_tasks = [task for task in block if self.tally.count[INCUMBENT, task]]
         room = 1.0 - self.tally.means()[INCUMBENT][stocked_tasks]
-        return reachable(room) >= threshold(self.alpha, self.bank.tasks)
+        return reachable(room) >= self._bar()
 
     def _passes(self, at: str, bar: float) -> bool:
         contrast = self._contrast()
@@ -249,7 +252,7 @@ class PairedTrial:
             better=contrast.better,
             worse=contrast.worse,
             statistic=contrast.statistic,
-            threshold=threshold(self.alpha, self.bank.tasks, contrast.seen == self.bank.tasks),
+            threshold=self._bar(contrast.seen == self.bank.tasks),
             guards=self._guards(),
             looks=tuple(self.looks),
             draws=draws,

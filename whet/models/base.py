@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
-from whet.types import Message, Reply, Sampling, Shape, Task, ToolSpec, Usage
+from whet.types import Message, Playbook, Reply, Sampling, Shape, Task, ToolSpec, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,11 @@ FREE = Price(0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A whole conversation to continue. `task` is set only for models that declare `sees_task`."""
+    """A whole conversation to continue.
+
+    `task` is set only for models that declare `sees_task`, `playbook` only for those that declare `places_playbook`.
+    `attempt` names the attempt that a request belongs to; '' outside of one.
+    """
 
     messages: tuple[Message, ...]
     sampling: Sampling = Sampling()
@@ -39,6 +43,8 @@ class Request:
     must_call: bool = False
     blob: Callable[[str], bytes] | None = None
     task: Task | None = None
+    playbook: Playbook | None = None
+    attempt: str = ""
 
 
 @runtime_checkable
@@ -61,6 +67,8 @@ class Model(Protocol):
     """Context length in tokens, where known."""
     sees_task: bool = False
     """True only for reference policies: the driver then hands them the task, truth included."""
+    places_playbook: bool = False
+    """True for a coding agent: it gets the playbook itself, as files, and the conversation without it."""
 
     async def complete(self, request: Request) -> Reply: ...
 
@@ -72,6 +80,10 @@ class Model(Protocol):
         else:
             each = [replace(request, sampling=replace(request.sampling, seed=seed + k)) for k in range(n)]
         return tuple(await asyncio.gather(*(self.complete(one) for one in each)))
+
+    async def leave(self, attempt: str) -> None:
+        """An attempt is over: give back what was kept for it. Most models keep nothing."""
+        return
 
     async def close(self) -> None:
         """Give back connections, threads and memory. Idempotent."""

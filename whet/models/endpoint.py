@@ -33,14 +33,21 @@ class Answer:
         return quoted(text, self.secret)
 
 
+Auth = Literal["bearer", "api-key", "x-api-key"]
+"""The header that carries a key."""
+
+
 class Endpoint:
     """Posts JSON to `url`. One attempt each: lost connections and timeouts are `Trouble`, statuses are not judged."""
 
-    def __init__(self, url: URL, key: Key, auth: Literal["bearer", "api-key"], options: ModelOptions) -> None:
+    def __init__(
+        self, url: URL, key: Key, auth: Auth, options: ModelOptions, headers: Mapping[str, str] | None = None
+    ) -> None:
         self.where = str(url.with_query(None))
         self.key = key
         self._url = url
         self._auth = auth
+        self._fixed = dict(headers or {})
         self._limit = options.max_reply_bytes
         self._connections = options.connections
         self._seconds = options.timeout
@@ -52,11 +59,11 @@ class Endpoint:
 
     async def post(self, body: bytes) -> Answer:
         """The answer to one attempt; a key that was refused and can be renewed gets a second chance at once."""
-        secret = await self.key.secret()
-        answer = await self._send(body, secret)
-        if answer.status == 401 and self.key.renew(secret):
-            answer = await self._send(body, await self.key.secret())
-        return answer
+        return await self._tried("POST", body)
+
+    async def get(self) -> Answer:
+        """The same without a body, as a GET."""
+        return await self._tried("GET", None)
 
     def slots(self) -> asyncio.Semaphore:
         """Held for a whole call, waits included: a call that is told to slow down keeps others from rushing in.
@@ -84,10 +91,17 @@ class Endpoint:
             self._loop = loop
         return self._session
 
-    async def _send(self, body: bytes, secret: Secret | None) -> Answer:
+    async def _tried(self, method: str, body: bytes | None) -> Answer:
+        secret = await self.key.secret()
+        answer = await self._send(method, body, secret)
+        if answer.status == 401 and self.key.renew(secret):
+            answer = await self._send(method, body, await self.key.secret())
+        return answer
+
+    async def _send(self, method: str, body: bytes | None, secret: Secret | None) -> Answer:
         try:
-            async with self._bind().post(
-                self._url, data=body, headers=self._headers(secret), allow_redirects=False, proxy=self._proxy
+            async with self._bind().request(
+                method, self._url, data=body, headers=self._headers(secret), allow_redirects=False, proxy=self._proxy
             ) as response:
                 return Answer(response.status, response.headers, await self._read(response), secret)
         except aiohttp.ClientConnectorCertificateError as error:
@@ -103,12 +117,12 @@ class Endpoint:
 
     def _headers(self, secret: Secret | None) -> dict[str, str]:
         # Replies are short: not worth the time to compress, and a plain body keeps the size limit honest.
-        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **self._fixed}
         if secret is not None:
             if self._auth == "bearer":
                 headers["Authorization"] = f"Bearer {secret.reveal()}"
             else:
-                headers["api-key"] = secret.reveal()
+                headers[self._auth] = secret.reveal()
         return headers
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:

@@ -15,7 +15,7 @@ from whet.errors import WhetError
 BATCH = 128
 """Prompt tokens read in one go: as fast as more on a CPU, and a call can be stopped between two batches."""
 
-CACHE_MIB = 512
+CACHE_MIB = 256
 """Memory for prompts that were pushed out of their slot: two playbooks that alternate are not read anew each time."""
 
 

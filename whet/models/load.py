@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from whet.errors import WhetError, nearest
 from whet.models.base import Model
 from whet.models.options import ModelOptions
@@ -12,6 +14,8 @@ SCHEMES = {
     "azure": "azure:DEPLOYMENT",
     "embedded": "embedded: or embedded:FILE.gguf, llama.cpp in this process",
     "scripted": "scripted:MODULE:FUNCTION or scripted:FILE.py:FUNCTION",
+    "anthropic": "anthropic:MODEL, Anthropic's messages API",
+    "agent": "agent:codex, agent:claude, or agent:COMMAND with {prompt_file}, {workspace} and {output_file}",
 }
 """The schemes of `load_model`, each with how its addresses look."""
 
@@ -35,7 +39,26 @@ def load_model(address: str, options: ModelOptions = ModelOptions()) -> Model:
         from whet.models.embedded import open_embedded
 
         return open_embedded(address, options)
+    if scheme == "agent":
+        from whet.models.agent_cli import open_agent
+
+        return open_agent(address, options)
+    options = _priced(address, options)
+    if scheme == "anthropic":
+        from whet.models.anthropic import open_anthropic
+
+        return open_anthropic(address, options)
     from whet.models import openai
 
     opened = {"openai": openai.open_openai, "openrouter": openai.open_openrouter, "azure": openai.open_azure}
     return opened[scheme](address, options)
+
+
+def _priced(address: str, options: ModelOptions) -> ModelOptions:
+    """`options` with the price that the registry knows, unless one is given or the model is served on this machine."""
+    from whet.models.endpoint import base, is_loopback
+    from whet.models.registry import price_of
+
+    if options.price is not None or (options.base_url and is_loopback(base(options.base_url))):
+        return options
+    return replace(options, price=price_of(address))

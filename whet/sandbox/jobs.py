@@ -1,7 +1,8 @@
 """A sandbox job as plain data: what to run, with which files, within which limits; and the check that it is one.
 
-A play builds a job with `run_python` or `run_command` and yields it. What a policy can bring about (too much code, a file
-name that leaves the workspace) is answered with `error = "refused"`; a payload that no policy could write is a `WhetError`.
+A play builds a job with `run_python` or `run_command` and yields it. What a policy can bring about (too much code, a
+file name that leaves the workspace) is answered with `error = "refused"`; a payload that no policy could write is a
+`WhetError`.
 """
 
 from __future__ import annotations
@@ -62,9 +63,7 @@ def run_command(
     return _job({"argv": list(argv)}, files, stdin, limits, collect)
 
 
-def _job(
-    what: dict[str, Any], files: Mapping[str, str], stdin: str, limits: Limits, collect: Sequence[str]
-) -> Work:
+def _job(what: dict[str, Any], files: Mapping[str, str], stdin: str, limits: Limits, collect: Sequence[str]) -> Work:
     payload = {**what, "files": dict(files), "stdin": stdin, "limits": asdict(limits), "collect": list(collect)}
     return Work("sandbox", payload, limits.wall + PATIENCE)
 
@@ -79,12 +78,14 @@ def refused(why: str) -> WorkResult:
 
 
 def checked(payload: Mapping[str, Any]) -> dict[str, Any] | WorkResult:
-    """The payload made whole, or the result that refuses it. Raises `WhetError` where the payload itself is not a job."""
+    """The payload made whole, or the result that refuses it. Raises `WhetError` where the payload is not a job."""
     job = _shaped(payload)
     texts = {"the code": job.get("python", ""), "standard input": job["stdin"], **job["files"]}
     for name, text in texts.items():
         if len(text) > MOST_TEXT:
             return refused(f"{name} has {len(text):,} characters, more than {MOST_TEXT:,}")
+    if sum(len(text.encode(errors="replace")) for text in job["files"].values()) > job["limits"]["disk"]:
+        return refused(f"its files have more than {job['limits']['disk']:,} bytes")
     if len(job["files"]) > MOST_FILES or len(job["collect"]) > MOST_FILES:
         return refused(f"more than {MOST_FILES} files")
     for name in (*job["files"], *job["collect"]):

@@ -1,0 +1,314 @@
+"""The default gate on hand-made evidence: what it accepts, drops, refuses, and that only complete batches count."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from whet.errors import WhetError
+from whet.gate import (
+    Bank,
+    Decision,
+    Draw,
+    Gate,
+    Guard,
+    Metric,
+    NeedDraws,
+    PairedGate,
+    Reading,
+    Spending,
+    answer,
+    expected_false_accepts,
+    refuse_identical,
+)
+from whet.types import Example, Playbook, Score
+
+Reads = Callable[[Draw], Reading]
+
+
+def decide(gate: Gate, tasks: int, reads: Reads, bank: Bank | None = None) -> Decision:
+    """Drive a gate through `answer`, taking what it asks for."""
+    bank = bank or gate.open(tasks)
+    taken: dict[Draw, Reading] = {}
+    while isinstance(said := answer(gate, bank, taken), NeedDraws):
+        taken |= {draw: reads(draw) for draw in said.draws}
+    return said
+
+
+def solves(incumbent: set[int], candidate: set[int]) -> Reads:
+    """Draws of two policies that always solve exactly these tasks."""
+    sets = {"incumbent": incumbent, "candidate": candidate}
+    return lambda draw: (float(draw.task in sets[draw.arm]),)
+
+
+def noisy(seed: int, incumbent: float, candidate: float) -> Reads:
+    """Draws that solve each task with a chance of its own, the same whenever they are asked for."""
+    chances = {"incumbent": incumbent, "candidate": candidate}
+
+    def read(draw: Draw) -> Reading:
+        return (float(random.Random(f"{seed}/{draw}").random() < chances[draw.arm]),)
+
+    return read
+
+
+HALF = set(range(0, 40, 2))
+
+
+def test_a_candidate_that_solves_much_more_is_accepted() -> None:
+    decision = decide(PairedGate(), 40, solves(HALF, HALF | set(range(1, 30, 2))))
+    assert decision.verdict == "accept"
+    assert decision.reason == "gain_shown"
+
+
+def test_a_candidate_that_changes_nothing_is_dropped_after_a_few_tasks() -> None:
+    decision = decide(PairedGate(), 40, solves(HALF, HALF))
+    assert decision.reason == "futile"
+    assert decision.rollouts("candidate") <= 8
+
+
+def test_a_candidate_that_helps_as_many_tasks_as_it_hurts_is_rejected() -> None:
+    swapped = {task ^ 1 for task in HALF}
+    assert decide(PairedGate(), 40, solves(HALF, swapped)).verdict == "reject"
+
+
+def test_one_lucky_task_is_not_enough() -> None:
+    assert decide(PairedGate(), 40, solves(HALF, HALF | {1})).verdict == "reject"
+
+
+def test_more_gain_is_needed_at_a_smaller_alpha() -> None:
+    reads = solves(HALF, HALF | set(PairedGate().order(40)[:8]))
+    assert decide(PairedGate(alpha=0.05), 40, reads).accepted
+    assert not decide(PairedGate(alpha=0.0005), 40, reads).accepted
+
+
+def test_a_gain_up_to_min_effect_counts_as_none() -> None:
+    reads = solves(HALF, HALF | set(PairedGate().order(40)[:8]))
+    assert not decide(PairedGate(min_effect=0.3), 40, reads).accepted
+
+
+def test_max_rollouts_ends_the_trial_undecided() -> None:
+    decision = decide(PairedGate(max_rollouts=90), 40, solves(HALF, HALF | {1, 3, 5, 7, 9, 11}))
+    assert decision.reason == "max_rollouts"
+    assert decision.rollouts() <= 90
+
+
+def test_a_large_split_is_decided_on_its_first_prefix_when_clear() -> None:
+    decision = decide(PairedGate(), 400, solves(set(), set(range(400))))
+    assert decision.accepted
+    assert decision.seen == 40
+
+
+def test_a_hopeless_candidate_costs_fewer_rollouts_than_half_the_split() -> None:
+    gate = PairedGate()
+    bank = gate.carry(gate.open(40), decide(gate, 40, solves(HALF, HALF)))
+    assert decide(gate, 40, solves(HALF, set()), bank).rollouts() < 20
+
+
+# ------------------------------------------------------------------------------------------------- order and replay
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), shuffle=st.integers(0, 10_000), size=st.sampled_from([9, 24, 130]))
+def test_the_order_of_completion_never_changes_a_decision(seed: int, shuffle: int, size: int) -> None:
+    gate, reads = PairedGate(), noisy(seed, 0.4, 0.6)
+    plain = decide(gate, size, reads)
+    bank, taken, order = gate.open(size), dict[Draw, Reading](), random.Random(shuffle)
+    while isinstance(said := answer(gate, bank, taken), NeedDraws):
+        for draw in order.sample(said.draws, order.randint(1, len(said.draws))):
+            taken[draw] = reads(draw)
+    assert said == plain
+
+
+def test_readings_that_run_ahead_of_the_plan_are_not_looked_at() -> None:
+    gate, reads = PairedGate(), solves(HALF, HALF)
+    ahead = {Draw("candidate", task, draw): (1.0,) for task in range(40) for draw in range(1, 4)}
+    first = answer(gate, gate.open(40), {})
+    assert answer(gate, gate.open(40), ahead) == first
+    assert decide(gate, 40, reads).verdict == "reject"
+
+
+def test_no_draw_is_asked_for_twice_over_a_run_with_an_accepted_candidate() -> None:
+    gate = PairedGate()
+    bank = gate.open(24)
+    first = decide(gate, 24, solves(set(range(6)), set(range(18))), bank)
+    assert first.accepted
+    bank = gate.carry(bank, first)
+    second = decide(gate, 24, solves(set(range(18)), set(range(18))), bank)
+    used = {(draw.task, draw.draw) for draw, _ in first.draws if draw.arm == "candidate"}
+    again = {(draw.task, draw.draw) for draw, _ in second.draws if draw.arm == "incumbent"}
+    assert not used & again
+
+
+def test_an_accepted_candidate_is_measured_afresh_where_it_differed() -> None:
+    gate = PairedGate()
+    bank = gate.open(24)
+    decision = decide(gate, 24, solves(set(range(6)), set(range(18))), bank)
+    after = gate.carry(bank, decision)
+    assert all(not after.readings[task] for task in range(6, 18))
+    assert all(after.readings[task] for task in range(6))
+
+
+def test_the_draws_of_the_incumbent_accumulate_over_rejections() -> None:
+    gate = PairedGate()
+    bank = gate.open(40)
+    first = decide(gate, 40, solves(HALF, HALF), bank)
+    bank = gate.carry(bank, first)
+    second = decide(gate, 40, solves(HALF, HALF), bank)
+    assert first.rollouts("incumbent") == 80
+    assert second.rollouts("incumbent") == 0
+
+
+def test_few_tasks_get_more_draws_of_the_incumbent_than_many() -> None:
+    assert PairedGate().stock_for(17) > PairedGate().stock_for(200)
+
+
+# ------------------------------------------------------------------------------------------------- metrics and guards
+
+
+def score(hard: int, soft: float = 0.0, **parts: float) -> Score:
+    return Score(hard, soft, -2.0, parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("hard", 1.0), ("soft", 0.5), ("mixed(0.25)", 0.875), ("reward", -2.0), ("width", 3.0)]
+)
+def test_a_metric_reads_its_number(name: str, expected: float) -> None:
+    assert PairedGate(metric=Metric(name)).read(score(1, 0.5, width=3.0)) == (expected,)
+
+
+def test_a_fault_reads_nothing() -> None:
+    assert PairedGate().read(None) is None
+
+
+def test_a_soft_metric_accepts_a_gain_without_flips() -> None:
+    def reads(draw: Draw) -> Reading:
+        jitter = random.Random(str(draw)).uniform(-0.05, 0.05)
+        return (0.4 + jitter + (0.2 if draw.arm == "candidate" else 0.0),)
+
+    assert decide(PairedGate(metric=Metric("soft")), 30, reads).accepted
+
+
+def guarded(harm: float) -> Decision:
+    gate = PairedGate(guards=(Guard(Metric("false_release"), 0.1, "down"),))
+    plain = solves(set(), set(range(40)))
+    return decide(gate, 40, lambda draw: (*plain(draw), harm if draw.arm == "candidate" else 0.0))  # type: ignore[misc]
+
+
+def test_a_guard_that_got_worse_than_its_bound_refuses_a_gain() -> None:
+    assert guarded(0.2).reason == "guard"
+
+
+def test_a_guard_within_its_bound_lets_a_gain_pass() -> None:
+    assert guarded(0.05).accepted
+
+
+def test_a_guard_that_nobody_reports_cannot_be_decided() -> None:
+    gate = PairedGate(guards=(Guard(Metric("false_release")),))
+    plain = solves(set(), set(range(40)))
+    decision = decide(gate, 40, lambda draw: (*plain(draw), None))  # type: ignore[misc]
+    assert (decision.verdict, decision.reason) == ("cannot_decide", "unreported")
+
+
+# ------------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize("alpha", [0.0, -0.1, 0.5, 1.0, float("nan")])
+def test_an_alpha_out_of_range_is_refused(alpha: float) -> None:
+    with pytest.raises(WhetError, match="alpha"):
+        PairedGate(alpha=alpha)
+
+
+@pytest.mark.parametrize("tasks", [0, 1, 4])
+def test_a_split_too_small_for_alpha_is_refused(tasks: int) -> None:
+    with pytest.raises(WhetError, match="use at least 5"):
+        PairedGate().open(tasks)
+
+
+@pytest.mark.parametrize("name", ["", "mixed", "mixed(2)", "mixed(x)"])
+def test_a_metric_that_makes_no_sense_is_refused(name: str) -> None:
+    with pytest.raises(WhetError, match="metric"):
+        Metric(name)
+
+
+def test_when_the_incumbent_solves_everything_nothing_can_be_decided() -> None:
+    everything = set(range(20))
+    decision = decide(PairedGate(), 20, solves(everything, everything))
+    assert (decision.verdict, decision.reason) == ("cannot_decide", "no_headroom")
+    assert decision.rollouts("candidate") == 0
+
+
+def test_when_both_fail_everything_nothing_can_be_decided() -> None:
+    decision = decide(PairedGate(), 20, solves(set(), set()))
+    assert (decision.verdict, decision.reason) == ("cannot_decide", "constant")
+
+
+@pytest.mark.parametrize("name", ["soft", "reward", "width"])
+def test_constant_scores_cannot_be_decided(name: str) -> None:
+    decision = decide(PairedGate(metric=Metric(name)), 20, lambda draw: (0.4,))
+    assert (decision.verdict, decision.reason) == ("cannot_decide", "constant")
+
+
+def test_too_many_missing_draws_cannot_be_decided() -> None:
+    plain = solves(set(), set(range(40)))
+    decision = decide(PairedGate(), 40, lambda draw: None if draw.task < 4 else plain(draw))
+    assert (decision.verdict, decision.reason) == ("cannot_decide", "missing")
+
+
+def test_a_fault_or_two_among_hundreds_of_draws_does_not_stop_a_decision() -> None:
+    plain = solves(set(), set(range(100)))
+    decision = decide(PairedGate(), 100, lambda draw: None if draw.task == 7 and draw.draw == 1 else plain(draw))
+    assert decision.accepted
+
+
+def test_a_metric_nobody_reports_cannot_be_decided() -> None:
+    decision = decide(PairedGate(metric=Metric("colour")), 20, lambda draw: None)
+    assert (decision.verdict, decision.reason) == ("cannot_decide", "unreported")
+    assert "colour" in decision.detail
+
+
+# ------------------------------------------------------------------------------------------------- around a decision
+
+
+def test_identical_playbooks_are_refused_before_any_rollout() -> None:
+    same = Playbook("Think.\nAnswer.  \n", (Example("q", "a"),))
+    decision = refuse_identical(PairedGate(), Playbook("Think.\nAnswer.", (Example("q", "a"),)), same)
+    assert decision is not None
+    assert (decision.verdict, decision.rollouts()) == ("reject", 0)
+
+
+def test_playbooks_that_differ_in_a_word_are_compared() -> None:
+    assert refuse_identical(PairedGate(), Playbook("Think."), Playbook("Think twice.")) is None
+
+
+def test_a_decision_says_in_one_line_what_it_rests_on() -> None:
+    said = str(decide(PairedGate(), 40, solves(HALF, HALF | set(range(1, 30, 2)))))
+    assert "\n" not in said
+    assert "hard 0.500 → 0.875 on 40 of 40 tasks (15 better, 0 worse)" in said
+
+
+def test_a_decision_as_data_holds_every_draw() -> None:
+    decision = decide(PairedGate(), 40, solves(HALF, HALF))
+    data = decision.as_data()
+    assert len(data["draws"]) == decision.rollouts()
+    assert data["draws"][0] == ["incumbent", PairedGate().order(40)[0], 0, [float(PairedGate().order(40)[0] in HALF)]]
+
+
+def test_the_alphas_of_a_run_add_up_to_the_expected_false_accepts() -> None:
+    decisions = [decide(PairedGate(alpha=0.05), 40, solves(HALF, HALF))] * 4
+    assert expected_false_accepts(decisions) == pytest.approx(0.2)
+
+
+@given(total=st.floats(0.01, 0.9), even=st.integers(1, 30))
+def test_spending_never_gives_out_more_than_its_total(total: float, even: int) -> None:
+    spending = Spending(total, even)
+    assert sum(spending.alpha_for(number, 0.4) for number in range(500)) <= total + 1e-9
+
+
+def test_spending_lowers_the_alpha_of_later_candidates() -> None:
+    gate = PairedGate(spending=Spending(0.2, even=2))
+    assert gate.alpha_for(0) == 0.05
+    assert gate.alpha_for(9) < 0.01

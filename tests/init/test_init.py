@@ -1,0 +1,143 @@
+"""`whet init`: folders that work as they are, and nothing half written."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from data_env.rows import as_csv, as_lines, tickets
+
+import whet
+from whet.cli.init import init_command
+from whet.config.load import load_config
+from whet.config.playbooks import read_playbook
+from whet.config.schema import EvalConfig
+from whet.envs.registry import load_environment
+from whet.errors import WhetError
+from whet.run.init import initialise
+from whet.types import SPLITS, Split
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+
+
+def initialised(folder: Path) -> Path:
+    data = as_csv(folder / "tickets.csv", tickets())
+    return initialise(folder / "queue", source=data).folder
+
+
+def test_the_config_describes_an_environment_that_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(initialised(tmp_path))
+    config = load_config(EvalConfig, Path("config.toml"))
+    env = load_environment(config.env.name, config.env.args)
+    assert [env.size(split) for split in ("train", "select", "test")] == [12, 6, 6]
+    assert "exactly one of" in read_playbook(config.eval.playbook).body
+
+
+def test_the_folder_holds_config_playbook_readme_data_and_splits(tmp_path: Path) -> None:
+    held = sorted(file.name for file in initialised(tmp_path).iterdir())
+    assert held == ["README.md", "config.toml", "playbook.md", "tickets.csv", "tickets.csv.splits.json"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["queue", "tickets.csv"]
+
+
+def test_worked_examples_of_the_playbook_come_from_the_train_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(initialised(tmp_path))
+    config = load_config(EvalConfig, Path("config.toml"))
+    env = load_environment(config.env.name, config.env.args)
+    body = read_playbook("playbook.md").body
+    told = {split: sum(_question(env, split, i) in body for i in range(env.size(split) or 0)) for split in SPLITS}
+    assert told == {"train": 3, "select": 0, "test": 0}
+
+
+def _question(env: whet.Environment, split: Split, index: int) -> str:
+    return env.task(split, index).messages[0].text.partition("\n")[0] + "\n"
+
+
+def test_a_folder_that_is_there_is_not_touched(tmp_path: Path) -> None:
+    folder = initialised(tmp_path)
+    before = (folder / "config.toml").read_bytes()
+    with pytest.raises(WhetError, match="is there already"):
+        initialise(folder, source=tmp_path / "tickets.csv")
+    assert (folder / "config.toml").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["text,queue\na\n", "text\na\n", "text,queue\na,x\nb,\n", "id,text,queue\n1,a,x\n", "", b"text,queue\n\xe9,x\n"],
+)
+def test_bad_data_leaves_nothing_behind(tmp_path: Path, content: str | bytes) -> None:
+    data = tmp_path / "bad.csv"
+    data.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(WhetError, match=r"bad\.csv|split: nothing is left"):
+        initialise(tmp_path / "queue", source=data)
+    assert [file.name for file in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_data_that_names_images_stays_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.png").write_bytes(PNG)
+    rows = [{"question": f"What is {i}?", "image": "x.png", "answer": f"thing {i}"} for i in range(8)]
+    made = initialise(tmp_path / "look", source=as_lines(tmp_path / "look.jsonl", rows))
+    assert made.files == ("README.md", "config.toml", "playbook.md", "splits.json")
+    monkeypatch.chdir(made.folder)
+    config = load_config(EvalConfig, Path("config.toml"))
+    assert config.env.name == "data:../look.jsonl"
+    assert load_environment(config.env.name, config.env.args).size("train") == 4
+
+
+def test_a_split_folder_is_copied_whole(tmp_path: Path) -> None:
+    for name in ("train", "val"):
+        (tmp_path / "set" / name).mkdir(parents=True)
+        as_lines(
+            tmp_path / "set" / name / "a.jsonl", [{"question": f"{name} {i}", "answer": f"n {i}"} for i in range(3)]
+        )
+    made = initialise(tmp_path / "queue", source=tmp_path / "set")
+    assert "set/val/a.jsonl" in made.files
+    assert dict(made.sizes) == {"train": 3, "select": 3, "test": 0}
+
+
+def test_the_command_tells_what_was_assumed_and_what_is_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = as_csv(tmp_path / "tickets.csv", tickets())
+    init_command(str(tmp_path / "queue"), source=data, env=False)
+    told = capsys.readouterr().out
+    for part in ("train 12, select 6, test 6", "the answer is in column 'queue'", "whet compare before after"):
+        assert part in told
+
+
+@pytest.mark.parametrize(("source", "env"), [(None, False), (Path("x.csv"), True)])
+def test_the_command_needs_one_of_file_and_environment(tmp_path: Path, source: Path | None, env: bool) -> None:
+    with pytest.raises(WhetError, match="--from FILE"):
+        init_command(str(tmp_path / "queue"), source=source, env=env)
+
+
+def test_a_new_environment_keeps_the_contract_and_passes_its_own_tests(tmp_path: Path) -> None:
+    made = initialise(tmp_path / "Larger-Number")
+    assert made.environment == "larger_number/environment.py:LargerNumber"
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-W", "error"]
+    done = subprocess.run(command, cwd=made.folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "5 passed" in done.stdout
+
+
+def test_a_new_environment_is_in_the_house_style(tmp_path: Path) -> None:
+    folder = initialise(tmp_path / "larger").folder
+    for command in (["check"], ["format", "--check"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--no-cache", "."],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("name", ["1st", "class", "ümlaut"])
+def test_a_name_that_no_package_can_have_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(WhetError, match="cannot be the name of a Python package"):
+        initialise(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,97 @@
+"""A look at a file that nobody has described."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from data_env.rows import as_csv, as_lines, tickets
+
+from whet.envs.data.proposal import propose
+from whet.envs.data.source import read_source
+from whet.envs.registry import load_environment
+from whet.errors import WhetError
+
+
+def proposed(folder: Path, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The arguments proposed for rows; an environment can be built with them."""
+    path = as_lines(folder / "rows.jsonl", rows)
+    args = propose(read_source(path)).args
+    load_environment(f"data:{path}", args)
+    return args
+
+
+def test_few_labels_are_a_choice_and_customers_stay_together(tmp_path: Path) -> None:
+    args = propose(read_source(as_csv(tmp_path / "t.csv", tickets()))).args
+    assert args["check"] == "choice"
+    assert args["choices"] == ["account", "billing", "delivery"]
+    assert (args["id"], args["group"], args["answer"]) == ("id", "customer", "queue")
+    assert args["prompt"] == "{text}\n\nReply with exactly one of: account, billing, delivery"
+
+
+@pytest.mark.parametrize(
+    ("answers", "check"),
+    [
+        ([str(i * 7 + 0.5) for i in range(12)], "number"),
+        ([f"Name {i}" for i in range(12)], "em"),
+        ([[f"Name {i}", f"N {i}"] for i in range(12)], "em"),
+        ([f"it was the {i}th of them all, as far as is known" for i in range(12)], "f1"),
+        ([{"city": f"c{i}", "people": i} for i in range(12)], "json"),
+        ([f'{{"city": "c{i}"}}' for i in range(12)], "json"),
+        (["yes", "no", "no"] * 4, "choice"),
+    ],
+)
+def test_the_check_follows_what_answers_look_like(tmp_path: Path, answers: list[Any], check: str) -> None:
+    rows = [{"question": f"Which, {i}?", "answer": answer} for i, answer in enumerate(answers)]
+    assert proposed(tmp_path, rows)["check"] == check
+
+
+def test_options_of_each_row_are_a_choice_by_letter(tmp_path: Path) -> None:
+    rows = [{"question": f"Q{i}?", "options": [f"a{i}", f"b{i}"], "answer": "B"} for i in range(8)]
+    args = proposed(tmp_path, rows)
+    assert (args["check"], args["choices"]) == ("choice", "options")
+    assert args["prompt"] == "{question}\n\n{options}\n\nReply with the letter of one option."
+
+
+def test_columns_of_letters_are_shown_as_options(tmp_path: Path) -> None:
+    rows = [{"question": f"Q{i}?", "A": f"a{i}", "B": f"b{i}", "answer": "AB"[i % 2]} for i in range(8)]
+    assert proposed(tmp_path, rows)["prompt"].startswith(
+        "{question}\n\nA. {A}\nB. {B}\n\nReply with exactly one of: A, B"
+    )
+
+
+def test_a_context_comes_before_the_question(tmp_path: Path) -> None:
+    rows = [{"question": f"Q{i}?", "context": f"About {i}.", "answer": f"Name {i}"} for i in range(8)]
+    assert proposed(tmp_path, rows)["prompt"].startswith("{context}\n\n{question}\n\n")
+
+
+def test_columns_without_telling_names_are_told_by_their_length(tmp_path: Path) -> None:
+    rows = [{"x": f"a long text about the matter number {i}", "y": "ab"[i % 2]} for i in range(8)]
+    args = proposed(tmp_path, rows)
+    assert (args["answer"], args["prompt"].split("\n")[0]) == ("y", "{x}")
+
+
+def test_a_column_of_splits_is_taken_as_it_is(tmp_path: Path) -> None:
+    rows = [{"question": f"Q{i}?", "answer": f"N {i}", "fold": ("train", "val", "test")[i % 3]} for i in range(9)]
+    assert proposed(tmp_path, rows)["split"] == "fold"
+
+
+def test_an_id_column_with_repeats_is_not_taken_for_one(tmp_path: Path) -> None:
+    rows = [{"uid": i // 2, "question": f"Q{i}?", "answer": f"N {i}"} for i in range(8)]
+    assert "id" not in proposed(tmp_path, rows)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"text": "a"}], "has one column"),
+        (
+            [{"question": "a", "answer": "x"}, {"question": "b", "answer": ""}],
+            "row 2, column 'answer': there is no answer",
+        ),
+    ],
+)
+def test_a_file_without_question_or_answer_is_refused(tmp_path: Path, rows: list[dict[str, Any]], said: str) -> None:
+    with pytest.raises(WhetError, match=said):
+        proposed(tmp_path, rows)

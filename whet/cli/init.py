@@ -1,0 +1,29 @@
+"""`whet init`: a folder to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from whet.errors import WhetError
+from whet.run.init import Initialised, initialise
+
+
+def init_command(name: str, *, source: Path | None, env: bool, encoding: str = "utf-8") -> None:
+    if env == (source is not None):
+        raise WhetError("whet init: give a file of examples (--from FILE), or --env for a new environment")
+    show(initialise(name, source=source, encoding=encoding))
+
+
+def show(made: Initialised) -> None:
+    """What was made and assumed, and what to type next."""
+    typer.echo(f"{made.folder}/: {', '.join(made.files)}")
+    if made.assumed:
+        sizes = ", ".join(f"{split} {size}" for split, size in made.sizes.items())
+        typer.echo(f"\n{made.environment}: {sizes}. Assumed, and changed in {made.folder}/config.toml:")
+        for one in made.assumed:
+            typer.echo(f"  - {one}")
+    typer.echo("\nNext:")
+    for command in made.commands:
+        typer.echo(f"  {command}")

@@ -1,0 +1,163 @@
+"""`whet models`: which are known, which fits a purpose, what an endpoint serves, which weights can be trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from whet.models.registry import Record
+
+app = typer.Typer(name="models", invoke_without_command=True, rich_markup_mode=None)
+
+
+@app.callback()
+def models(
+    context: typer.Context,
+    search: Annotated[str, typer.Option("--search", "-s", help="Part of the id.")] = "",
+    purpose: Annotated[
+        Literal["rl", "ceiling"] | None,
+        typer.Option("--for", help="rl: to be trained; ceiling: to see how far a task can be solved. Best first."),
+    ] = None,
+    trainable: Annotated[bool | None, typer.Option("--trainable/--untrainable", help="Weights can be trained.")] = None,
+    closed: Annotated[bool | None, typer.Option("--closed/--open", help="Reached through an API alone.")] = None,
+    vision: Annotated[bool | None, typer.Option("--vision/--text", help="Sees images.")] = None,
+    max_params: Annotated[float | None, typer.Option(help="Billions of parameters.")] = None,
+    max_active: Annotated[float | None, typer.Option(help="Billions at work for one token.")] = None,
+    max_price_in: Annotated[float | None, typer.Option(help="Dollars for a million tokens.")] = None,
+    max_price_out: Annotated[float | None, typer.Option(help="Dollars for a million tokens.")] = None,
+    live: Annotated[str | None, typer.Option("--live", metavar="URL", help="Compare with what this serves.")] = None,
+    key_env: Annotated[str | None, typer.Option(help="Variable with the key for --live.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """List the known models, best first for a purpose; show one, or verify weights."""
+    if context.invoked_subcommand is not None:
+        return
+    from whet.models.fits import Wanted, matching
+    from whet.models.registry import registry
+
+    known = registry()
+    wanted = Wanted(search, purpose, trainable, closed, vision, max_params, max_active, max_price_in, max_price_out)
+    found = matching(known.records, wanted)
+    if live is not None:
+        _print_live(found, known.records, live, key_env)
+    elif json:
+        _print_json(found)
+    elif not found:
+        typer.echo("no model in the registry fits; loosen a filter")
+    else:
+        _print_table(found)
+        typer.echo(f"{len(found)} models, listed {known.verified}. See one with: whet models show {found[0].id}")
+
+
+@app.command("show", no_args_is_help=True)
+def show(name: Annotated[str, typer.Argument(metavar="ID", help="Id of the model.")]) -> None:
+    """Everything that is known about one model."""
+    from whet.models.registry import registry
+
+    known = registry()
+    record = known.get(name)
+    rows = [
+        ("id", record.id),
+        ("kind", record.kind),
+        ("parameters", _parameters(record) or "not known"),
+        ("price", f"${_price(record)} for a million tokens in/out" if record.price else "not known"),
+        ("architecture", _architecture(record)),
+        ("baseline", _baseline(record) or "not measured"),
+        ("max_tokens", str(record.max_tokens or f"{known.max_tokens} (none of its own was noted)")),
+        ("tool parser", record.tool_parser or "not noted"),
+        ("availability", f"{record.availability} ({known.verified})"),
+        ("trainable", "yes" if record.trainable else "no"),
+        *((("unfit for", ", ".join(record.unfit_for)),) if record.unfit_for else ()),
+        ("trouble", record.trouble or "none known"),
+        *((("note", record.note),) if record.note else ()),
+    ]
+    for label, text in rows:
+        typer.echo(f"{label:<13}{text}")
+
+
+@app.command("verify", no_args_is_help=True)
+def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a model, or a GGUF file.")]) -> None:
+    """Whether weights are fit for training, and why not; exit code 1 when they are not."""
+    from whet.models.verify import verify as examine
+
+    verdict = examine(folder)
+    for check in verdict.checks:
+        typer.echo(f"{'FAIL' if check.status == 'fail' else check.status:<6}{check.name:<15}{check.told}")
+    typer.echo(f"{folder}: {'fit for training' if verdict.fit else 'not fit for training'}")
+    if not verdict.fit:
+        raise typer.Exit(1)
+
+
+# --------------------------------------------------------------------------------------------- printing
+
+
+def _print_table(records: Sequence[Record], live: frozenset[str] | None = None) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from whet.cli.terminal import console
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for head in ("model", "parameters", "$ in/out", "kind", "baseline", "trains", "" if live is None else "live"):
+        table.add_column(head, no_wrap=True)
+    for one in records:
+        served = "" if live is None else "yes" if one.id in live else "not served"
+        cells = (one.id, _parameters(one), _price(one), one.kind, _baseline(one), "yes" * one.trainable, served)
+        table.add_row(*(Text(cell) for cell in cells))
+    out = console()
+    out.print(table)
+    for one in records:
+        if one.trouble:
+            out.print(f"! {one.id}: {one.trouble}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_live(found: Sequence[Record], known: tuple[Record, ...], url: str, key_env: str | None) -> None:
+    from whet.models.live import compared, list_served
+    from whet.models.options import ModelOptions
+
+    beside = compared(known, list_served(url, ModelOptions(key_env=key_env)))
+    served = frozenset(one.id for one in beside.served)
+    _print_table(found, served)
+    absent = sum(one.id not in served for one in found)
+    typer.echo(f"{url} serves {len(found) - absent} of these {len(found)}.")
+    if beside.unknown:
+        typer.echo(f"It also serves {len(beside.unknown)} that the registry does not know:")
+        for name in beside.unknown:
+            typer.echo(f"  {name}")
+
+
+def _print_json(records: Sequence[Record]) -> None:
+    from whet import wire
+
+    for one in records:
+        typer.echo(wire.dumps(one).decode())
+
+
+def _parameters(record: Record) -> str:
+    if record.params is None:
+        return ""
+    return f"{record.params:g}B" + (f" ({record.active:g}B)" if record.active is not None else "")
+
+
+def _architecture(record: Record) -> str:
+    if record.closed:
+        return "not known"
+    return (
+        f"{record.architecture}, native in prime-rl" if record.native else "none that is native in prime-rl: runs as hf"
+    )
+
+
+def _price(record: Record) -> str:
+    return "" if record.price is None else f"{record.price.prompt:g}/{record.price.completion:g}"
+
+
+def _baseline(record: Record) -> str:
+    known: Any = record.baseline
+    if known is None:
+        return ""
+    rate = f"{known.rate:.1%}" if known.high is None else f"{known.rate:.0%} to {known.high:.0%}"
+    return rate + (f" (n={known.n})" if known.n else "")

@@ -1,0 +1,143 @@
+"""What a `data` environment takes, and which column each part of it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whet.envs.arguments import Argument
+from whet.envs.data.checks import build_check, check_arguments, check_named
+from whet.envs.data.checks.base import Check
+from whet.envs.data.columns import ANSWERS, IDS, QUESTIONS, known, obvious
+from whet.envs.data.reading import INSTRUCTIONS, Form
+from whet.envs.data.source import Source
+from whet.envs.data.template import Template
+from whet.errors import WhetError
+from whet.types import SPLITS
+
+OWN_ARGUMENTS = (
+    Argument("prompt", str, "", "template with {column} fields [the question column and how to answer]"),
+    Argument("answer", str, "", "column with the right answer [answer, label, target, ...]"),
+    Argument(
+        "check", str, "exact", "exact, contains, regex, number, choice, em, f1, anls, json, python, command, rubric"
+    ),
+    Argument("read", Form, "reply", "where the answer stands: reply, line ('Answer: ...'), tag (<answer>) or code"),
+    Argument("id", str, "", "column with a name for each row [id]"),
+    Argument("group", str, "", "column whose rows stay on one side of the splits"),
+    Argument("kind", str, "", "column with the kind of task: splits and samples are stratified by it"),
+    Argument("difficulty", str, "", "column with the difficulty"),
+    Argument("images", str, "", "column with paths of images, shown before the prompt"),
+    Argument("split", str | list[float], [0.5, 0.25, 0.25], "column, or the fractions of train, select and test"),
+    Argument("overlap", str, "refuse", "what to do with rows on two sides of given splits: refuse or drop"),
+    Argument("seed", int, 0, "another seed makes other splits"),
+    Argument("manifest", str, "", "file that keeps made splits [beside the data, FILE.splits.json]"),
+    Argument("encoding", str, "utf-8", "encoding of the file"),
+)
+
+ARGUMENTS: tuple[Argument, ...] = (*OWN_ARGUMENTS, *check_arguments())
+
+PLACES = ("manifest", "agreement", "workspace", "function", "rubric")
+"""Arguments that say where something lies: its content counts, not its path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which column holds what; None where no column does."""
+
+    id: str | None
+    group: str | None
+    kind: str | None
+    difficulty: str | None
+    images: str | None
+    split: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The arguments of an environment, resolved against the columns of its data."""
+
+    check: Check
+    prompt: Template
+    form: Form
+    columns: Columns
+    fractions: tuple[float, ...]
+    seed: int
+    drop_overlap: bool
+
+
+def settle(source: Source, args: Mapping[str, Any]) -> Settings:
+    """Resolve accepted arguments. Columns nobody named are taken only where their name leaves no doubt."""
+    own = {one.name for one in OWN_ARGUMENTS}
+    check = _check(source, args, {name: value for name, value in args.items() if name not in own})
+    form: Form = args.get("read", "reply")
+    text = args.get("prompt") or default_prompt(source.columns, check, form)
+    prompt = Template.parse(text, source.columns)
+    prompt.refuse(check.hidden)
+    if not prompt.columns:
+        raise WhetError("prompt: it uses no column, so every task would ask the same; write {column} where a cell goes")
+    columns = _columns(source, args)
+    if columns.kind in check.hidden:
+        raise WhetError(f"kind: {columns.kind!r} is what is checked; a kind must not tell the answer")
+    overlap = args.get("overlap", "refuse")
+    if overlap not in ("refuse", "drop"):
+        raise WhetError(f"overlap: {overlap!r} is neither 'refuse' nor 'drop'")
+    return Settings(check, prompt, form, columns, _fractions(args), args.get("seed", 0), overlap == "drop")
+
+
+def default_prompt(columns: Sequence[str], check: Check, form: Form) -> str:
+    """The question column, the options where rows list them, and how to answer."""
+    taken = check.hidden | set(check.shows)
+    question = obvious(columns, QUESTIONS, taken)
+    if question is None:
+        raise WhetError(f"prompt: say what is asked, as in prompt='{{column}}'; the columns are {', '.join(columns)}")
+    return prompt_of([f"{{{question}}}"], check, form)
+
+
+def prompt_of(fields: Sequence[str], check: Check, form: Form) -> str:
+    """A template that shows `fields` and says how to answer."""
+    options = [f"{{{column}}}" for column in check.optional_fields]
+    told = [part.replace("{", "{{").replace("}", "}}") for part in (check.instruction(), INSTRUCTIONS[form]) if part]
+    return "\n\n".join([*fields, *options, *told])
+
+
+def _check(source: Source, args: Mapping[str, Any], own: Mapping[str, Any]) -> Check:
+    name = args.get("check", "exact")
+    kind = check_named(name)
+    answer: str | None = args.get("answer") or None
+    if answer is not None:
+        known(answer, source.columns, "answer")
+    elif kind.needs_answer or (name == "json" and not _all_columns(own.get("fields"), source)):
+        answer = obvious(source.columns, ANSWERS)
+        if answer is None and not own.get("fields"):
+            columns = ", ".join(source.columns)
+            raise WhetError(
+                f"answer: say which column holds the right answer, as in -a answer=NAME; there are {columns}"
+            )
+    return build_check(name, answer, source.columns, own)
+
+
+def _all_columns(fields: Sequence[str] | None, source: Source) -> bool:
+    return bool(fields) and set(fields or ()) <= set(source.columns)
+
+
+def _columns(source: Source, args: Mapping[str, Any]) -> Columns:
+    def named(argument: str) -> str | None:
+        return known(args[argument], source.columns, argument) if args.get(argument) else None
+
+    split = args.get("split")
+    if source.sides is not None and split is not None:
+        raise WhetError(f"split: {source.name} is a folder that gives its splits; leave the argument out")
+    column = known(split, source.columns, "split") if isinstance(split, str) else None
+    if split is None and source.sides is None and "split" in source.columns:
+        column = "split"
+    identity = named("id") or obvious(source.columns, IDS[:1])
+    return Columns(identity, named("group"), named("kind"), named("difficulty"), named("images"), column)
+
+
+def _fractions(args: Mapping[str, Any]) -> tuple[float, ...]:
+    given = args.get("split")
+    fractions = tuple(given) if isinstance(given, list) else (0.5, 0.25, 0.25)
+    if len(fractions) != len(SPLITS) or min(fractions) < 0 or abs(sum(fractions) - 1.0) > 1e-6:
+        raise WhetError(f"split: {list(fractions)} are not the fractions of train, select and test; they add up to 1")
+    return fractions

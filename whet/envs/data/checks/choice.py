@@ -1,0 +1,133 @@
+"""The check for multiple choice: one of a list of labels, or one of the options that a row lists."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from whet.envs.arguments import Argument
+from whet.envs.data.checks.base import Check, graded
+from whet.envs.data.columns import known
+from whet.envs.data.template import cell
+from whet.errors import WhetError, nearest
+from whet.types import Score, failed
+
+_AROUND = " \t\r\n.,;:!?\"'`*_()[]<>"
+
+
+class Choice(Check):
+    """`choices` is the list of labels, or the column that holds a row's own options, lettered A, B, C in the prompt."""
+
+    takes = (Argument("choices", list[str] | str, [], "labels to choose from, or the column with a row's options"),)
+
+    def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
+        super().__init__(answer, columns, own)
+        given = self.own["choices"]
+        self.column = known(given, columns, "choices") if isinstance(given, str) else None
+        self.labels = [] if self.column else [str(one).strip() for one in given]
+        folded = [_bare(one) for one in self.labels]
+        if self.column is None and (len(set(folded)) < 2 or not all(folded)):
+            raise WhetError('choices: give at least two labels, as in -a choices=\'["yes", "no"]\', or a column')
+        if len(set(folded)) < len(folded):
+            raise WhetError(f"choices: {self.labels} names a label twice, upper and lower case being the same")
+
+    @property
+    def optional_fields(self) -> tuple[str, ...]:
+        return () if self.column is None else (self.column,)
+
+    def stratum(self, truth: Any) -> str:
+        return str(truth["right"])
+
+    def instruction(self) -> str:
+        if self.column:
+            return "Reply with the letter of one option."
+        return f"Reply with exactly one of: {', '.join(self.labels)}"
+
+    def shown(self, row: Mapping[str, Any]) -> Mapping[str, str]:
+        if self.column is None:
+            return {}
+        options = [cell(one) for one in row[self.column]]
+        lines = (f"{letter}. {one}" for letter, one in zip(string.ascii_uppercase, options, strict=False))
+        return {self.column: "\n".join(lines)}
+
+    def truth(self, row: Mapping[str, Any], place: str) -> Any:
+        """The place of the right one among the options, and the options."""
+        assert self.answer is not None
+        options = self._options(row, place)
+        value = row.get(self.answer)
+        right = _index(value, options, lettered=self.column is not None)
+        if right is None:
+            hint = nearest(cell(value), options) or f" They are: {', '.join(options)[:200]}."
+            raise WhetError(f"{place}, column {self.answer!r}: {cell(value)[:60]!r} is not among the choices.{hint}")
+        return {"right": right, "options": options}
+
+    def _options(self, row: Mapping[str, Any], place: str) -> list[str]:
+        if self.column is None:
+            return self.labels
+        value = row.get(self.column)
+        if not isinstance(value, list) or not 2 <= len(value) <= 26:
+            raise WhetError(f"{place}, column {self.column!r}: choices must be a list of 2 to 26 options")
+        return [cell(one).strip() for one in value]
+
+    def oracle(self, truth: Any) -> str | None:
+        right = truth["right"]
+        return string.ascii_uppercase[right] if self.column else str(truth["options"][right])
+
+    def score(self, truth: Any, said: str) -> Score:
+        named = chosen(said, truth["options"], lettered=self.column is not None)
+        if not named:
+            return failed("no_choice", f"none of the choices in {said[:80]!r}")
+        if len(named) > 1:
+            return failed("ambiguous", f"{len(named)} of the choices in {said[:80]!r}")
+        return graded(float(named == {truth["right"]}), said)
+
+
+def chosen(said: str, options: Sequence[str], lettered: bool = False) -> set[int]:
+    """Which options a reply names: it is one, it begins with one, or one stands in it as words of their own."""
+    folded = [_bare(one) for one in options]
+    whole = _bare(said[:2000])
+    if whole in folded:
+        return {folded.index(whole)}
+    letters = list(string.ascii_lowercase[: len(options)]) if lettered else []
+    marks = folded if all(len(one) == 1 for one in folded) else letters
+    if marks:
+        marked = _marked(said, marks)
+        if marked is not None:
+            return {marked}
+    text = said[:20_000].casefold()
+    found = {place for place, one in enumerate(folded) if len(one) > 1 and _as_words(one, text)}
+    return {one for one in found if not any(one != other and folded[one] in folded[other] for other in found)}
+
+
+def _marked(said: str, marks: Sequence[str]) -> int | None:
+    """A letter counts where it is marked as the answer: alone, as `B.` or `(B)` at the start, or after `answer`."""
+    letter = f"([{''.join(re.escape(mark) for mark in marks)}])"
+    text = said.strip()[:20_000]
+    alone = re.fullmatch(rf"\W*{letter}\W*", text, re.IGNORECASE)
+    first = re.match(rf"[\s*_(\[]*{letter}[\s*_]*[.):\]]", text, re.IGNORECASE)
+    told = re.findall(rf"answer(?:\s+is)?\W{{1,6}}{letter}\b", text, re.IGNORECASE)
+    found = alone[1] if alone else first[1] if first else told[-1] if told else None
+    return None if found is None else marks.index(found.casefold())
+
+
+def _as_words(one: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text) is not None
+
+
+def _index(value: Any, options: Sequence[str], lettered: bool) -> int | None:
+    """Which option the answer column means: by text, and for a row's own options also by letter or by number from 0."""
+    text = _bare(cell(value))
+    folded = [_bare(one) for one in options]
+    if text in folded:
+        return folded.index(text)
+    if lettered and len(text) == 1 and text in string.ascii_lowercase[: len(options)]:
+        return string.ascii_lowercase.index(text)
+    if lettered and text.isascii() and text.isdigit() and int(text) < len(options):
+        return int(text)
+    return None
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.casefold().strip(_AROUND).split()) or text.strip()

@@ -1,0 +1,102 @@
+"""The check by a program: it runs in a sandboxed workspace that holds the reply, and exit code 0 means solved."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from whet.envs.arguments import Argument
+from whet.envs.base import work
+from whet.envs.data.checks.base import Check, Grading
+from whet.envs.data.columns import known
+from whet.envs.data.template import Template, cell
+from whet.errors import FaultError, WhetError
+from whet.keys import digest
+from whet.sandbox.jobs import MIB, Limits, name_problem, run_command
+from whet.types import Fault, Task, failed, solved
+
+_NOT_FOUND = frozenset(os.strerror(code) for code in (errno.ENOENT, errno.EACCES, errno.ENOEXEC))
+"""What the sandbox writes behind the name of a program that it cannot start."""
+
+
+class Command(Check):
+    """The reply lies in `reply_file`, beside the files of a folder and, by name, cells of the row."""
+
+    takes = (
+        Argument("command", list[str], [], "program and its arguments; {column} is filled from the row"),
+        Argument("reply_file", str, "reply.txt", "file in the workspace that the answer is written to"),
+        Argument("workspace", str, "", "folder whose files lie in the workspace"),
+        Argument("row_files", dict, {}, "further files from the row, as {'test_it.py' = 'tests'}: name to column"),
+        Argument("seconds", float, 10.0, "how long the command may take"),
+        Argument("memory", int, 512, "how many MiB it may use"),
+    )
+    needs_answer = False
+
+    def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
+        super().__init__(answer, columns, own)
+        if not self.own["command"] or not all(self.own["command"]):
+            raise WhetError('command: name a program, as in -a command=\'["python", "check.py"]\'')
+        self.words = [Template.parse(word, columns, "command", alone=False) for word in self.own["command"]]
+        self.files = _folder(self.own["workspace"]) if self.own["workspace"] else {}
+        self.row_files: Mapping[str, str] = self.own["row_files"]
+        for name in (self.own["reply_file"], *self.row_files):
+            problem = name_problem(name)
+            if problem:
+                raise WhetError(f"command: {name!r} cannot be a file of the workspace: {problem}")
+        for name, column in self.row_files.items():
+            known(column, columns, f"row_files: {name}")
+        seconds = float(self.own["seconds"])
+        self.limits = Limits(wall=seconds, cpu=seconds, memory=int(self.own["memory"]) * MIB)
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        return super().hidden | frozenset(self.row_files.values())
+
+    @property
+    def made_of(self) -> Any:
+        return digest(self.files)
+
+    def truth(self, row: Mapping[str, Any], place: str) -> Any:
+        return {
+            "argv": [word.fill(row) for word in self.words],
+            "files": {name: cell(row.get(column)) for name, column in self.row_files.items()},
+            "answer": None if self.answer is None else cell(row.get(self.answer)),
+        }
+
+    def oracle(self, truth: Any) -> str | None:
+        return None if truth["answer"] is None else str(truth["answer"])
+
+    def grade(self, task: Task, said: str) -> Grading:
+        if not said.strip():
+            return failed("no_answer", "nothing to read in the reply")
+        files = {**self.files, **task.truth["files"], self.own["reply_file"]: said}
+        result = yield from work(run_command(task.truth["argv"], files=files, limits=self.limits))
+        if result.error == "no_performer":
+            raise FaultError(Fault("no_performer", "command", result.detail or "no sandbox performs the command"))
+        if result.error:
+            return failed(result.error, result.detail)
+        code, told = result.value["exit_code"], str(result.value["stderr"] or result.value["stdout"]).strip()
+        program = task.truth["argv"][0]
+        if code in (126, 127) and told.removeprefix(f"{program}: ") in _NOT_FOUND:
+            raise WhetError(f"command: {program!r} cannot be run in the sandbox: {told[-200:]}")
+        return (
+            solved(exit_code=0.0) if code == 0 else failed("wrong", f"exit code {code}: {told[-200:]}", exit_code=code)
+        )
+
+
+def _folder(where: str) -> dict[str, str]:
+    """The files of a folder as text, by their names in it."""
+    folder = Path(where)
+    if not folder.is_dir():
+        raise WhetError(f"workspace: {where} is not a folder")
+    try:
+        return {
+            str(file.relative_to(folder)): file.read_text(encoding="utf-8")
+            for file in sorted(folder.rglob("*"))
+            if file.is_file() and "__pycache__" not in file.parts
+        }
+    except (OSError, UnicodeDecodeError) as error:
+        raise WhetError(f"workspace: {where} cannot be read as text files: {error}") from None

@@ -1,0 +1,110 @@
+"""The check for JSON: an object in the reply whose fields are compared one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from whet.envs.arguments import Argument
+from whet.envs.data.checks.base import RELATIVE, TOLERANCE, Check, graded
+from whet.envs.data.checks.number import closeness
+from whet.envs.data.columns import known
+from whet.errors import WhetError
+from whet.types import Score, failed
+
+_FENCE = re.compile(r"```[^\n`]*\n(.*?)```", re.DOTALL)
+
+
+class JsonFields(Check):
+    """Credit is the share of fields that are right; solved when all are. Text is compared without case and spacing."""
+
+    takes = (
+        Argument("fields", list[str], [], "what to compare: columns, or keys of the object in the answer column"),
+        TOLERANCE,
+        RELATIVE,
+    )
+    needs_answer = False
+
+    def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
+        super().__init__(answer, columns, own)
+        self.fields: list[str] = list(self.own["fields"])
+        if answer is None:
+            if not self.fields:
+                raise WhetError("fields: name the columns to compare, or with answer= one that holds a JSON object")
+            for field in self.fields:
+                known(field, columns, "fields")
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        return frozenset(self.fields) if self.answer is None else frozenset([self.answer])
+
+    def instruction(self) -> str:
+        named = f" with the fields {', '.join(self.fields)}" if self.fields else ""
+        return f"Reply with one JSON object{named}, and nothing else."
+
+    def truth(self, row: Mapping[str, Any], place: str) -> Any:
+        if self.answer is None:
+            return {field: row.get(field) for field in self.fields}
+        value = row.get(self.answer)
+        try:
+            right = orjson.loads(value) if isinstance(value, str) else value
+        except ValueError as error:
+            raise WhetError(f"{place}, column {self.answer!r}: is not JSON: {error}") from None
+        if not isinstance(right, dict) or not right:
+            raise WhetError(f"{place}, column {self.answer!r}: must hold a JSON object with fields")
+        missing = [field for field in self.fields if field not in right]
+        if missing:
+            raise WhetError(f"{place}, column {self.answer!r}: the object has no field {missing[0]!r}")
+        return {field: right[field] for field in self.fields or right}
+
+    def oracle(self, truth: Any) -> str | None:
+        return orjson.dumps(truth).decode()
+
+    def score(self, truth: Any, said: str) -> Score:
+        given = find_object(said)
+        if given is None:
+            return failed("no_json", f"no JSON object in {said[:80]!r}")
+        right = {field: float(field in given and self._same(given[field], value)) for field, value in truth.items()}
+        return graded(sum(right.values()) / len(right), said, **right)
+
+    def _same(self, given: Any, right: Any) -> bool:
+        given_number, right_number = _number(given), _number(right)
+        if given_number is not None and right_number is not None:
+            return closeness(given_number, right_number, self.own["tolerance"], self.own["relative"]) >= 1.0
+        if isinstance(given, list) and isinstance(right, list):
+            return len(given) == len(right) and all(self._same(*pair) for pair in zip(given, right, strict=True))
+        if isinstance(given, dict) and isinstance(right, dict):
+            return given.keys() == right.keys() and all(self._same(given[key], right[key]) for key in right)
+        return _folded(given) == _folded(right)
+
+
+def find_object(text: str) -> dict[str, Any] | None:
+    """The object that a reply is, holds in a fence, or shows between its first and last brace."""
+    pieces = [text, *reversed(_FENCE.findall(text)), text[text.find("{") : text.rfind("}") + 1]]
+    for piece in pieces:
+        try:
+            value = orjson.loads(piece.strip())
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            return value
+    return None
+
+
+def _number(value: Any) -> Decimal | None:
+    """A number, also one that a table holds as text."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    text = str(value).strip()
+    return Decimal(text) if re.fullmatch(r"[-+]?\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,3})?", text, re.ASCII) else None
+
+
+def _folded(value: Any) -> str:
+    """Text without case and spacing; null and truth values also as a table writes them."""
+    if value is None:
+        return ""
+    return " ".join(str(value).casefold().split())

@@ -1,0 +1,70 @@
+"""The check for numbers: the number in a reply, right within a tolerance."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from whet.envs.data.checks.base import RELATIVE, TOLERANCE, Check, graded
+from whet.envs.data.template import cell
+from whet.errors import WhetError
+from whet.types import Score, failed
+
+LONGEST = 20_000
+"""A number is looked for in this many last letters of a reply."""
+
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?(?!\d)")
+_MINUS = str.maketrans("−–", "--")
+
+
+class Number(Check):
+    """The last number of the reply. With a tolerance, one that is off gets as much credit as tolerance over error."""
+
+    takes = (TOLERANCE, RELATIVE)
+
+    def instruction(self) -> str:
+        return "Reply with the number only."
+
+    def truth(self, row: Mapping[str, Any], place: str) -> Any:
+        assert self.answer is not None
+        value = row.get(self.answer)
+        number = None if isinstance(value, bool) else last_number(cell(value), whole=True)
+        if number is None:
+            raise WhetError(f"{place}, column {self.answer!r}: {cell(value)[:40]!r} is not a number")
+        return cell(value).strip()
+
+    def oracle(self, truth: Any) -> str | None:
+        return str(truth)
+
+    def score(self, truth: Any, said: str) -> Score:
+        number, right = last_number(said), last_number(truth)
+        if number is None or right is None:
+            return failed("no_number", f"no number in {said[:80]!r}")
+        return graded(closeness(number, right, self.own["tolerance"], self.own["relative"]), str(number))
+
+
+def last_number(text: str, whole: bool = False) -> Decimal | None:
+    """The last number in a text, or with `whole` the text as a number; currency and per cent are passed over."""
+    text = text[-LONGEST:].translate(_MINUS).strip()
+    found = _NUMBER.findall(text)
+    if not found or (whole and not re.fullmatch(r"[$€£¥]?\s*" + re.escape(found[-1]) + r"\s*[%$€£¥]?", text)):
+        return None
+    try:
+        number = Decimal(found[-1].replace(",", ""))
+    except InvalidOperation:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def closeness(number: Decimal, right: Decimal, tolerance: float, relative: float) -> float:
+    """1 within the tolerance, beyond it the tolerance over the error; without one, equal or nothing."""
+    if number == right:
+        return 1.0
+    allowed = max(tolerance, relative * abs(float(right)))
+    error = abs(float(number) - float(right))
+    if allowed <= 0.0 or not math.isfinite(error):
+        return 0.0
+    return 1.0 if error <= allowed * (1 + 1e-12) else allowed / error

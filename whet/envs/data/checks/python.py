@@ -1,0 +1,154 @@
+"""The check that a user wrote: a Python function of the reply and the row."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import importlib
+import importlib.util
+import inspect
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from whet.envs.arguments import Argument
+from whet.envs.base import call, work
+from whet.envs.data.checks.base import Check, Grading, graded
+from whet.envs.data.template import cell
+from whet.errors import WhetError
+from whet.keys import bytes_digest, digest
+from whet.types import Score, Task
+
+Function = Callable[[str, dict[str, Any]], Any]
+
+_APPLY = "whet.envs.data.checks.python:apply"
+_GIVE = "return True or False, credit from 0 to 1, or a dict with 'score' and perhaps 'reason', 'detail', 'parts'"
+
+
+class Python(Check):
+    """`(reply, row) -> bool | float | dict`. What it raises stops the run with the row: a defect is never a score."""
+
+    takes = (
+        Argument("function", str, "", "the check: module:function or file.py:function"),
+        Argument("seconds", float, 30.0, "how long one check may take"),
+    )
+    needs_answer = False
+
+    def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
+        super().__init__(answer, columns, own)
+        self.function = located(str(self.own["function"]))
+        self._code = code_digest(self.function)
+        load_function(self.function, self._code)
+
+    @property
+    def made_of(self) -> Any:
+        return self._code, self.function.rpartition(":")[2]
+
+    def truth(self, row: Mapping[str, Any], place: str) -> Any:
+        return {"place": place, "row": dict(row)}
+
+    def oracle(self, truth: Any) -> str | None:
+        return cell(truth["row"].get(self.answer)) if self.answer is not None else None
+
+    def grade(self, task: Task, said: str) -> Grading:
+        shown = {"reply": said, "row": task.truth["row"]}
+        job = call(_APPLY, function=self.function, code=self._code, deadline=self.own["seconds"], **shown)
+        result = yield from work(job)
+        problem = result.detail if result.error else result.value["problem"]
+        if problem:
+            raise WhetError(f"{task.truth['place']}: {self.own['function']} {problem} for the reply {said[:60]!r}")
+        value = result.value["value"]
+        score = score_from(value, said)
+        if score is None:
+            given = f"returned {value!r:.60} for the reply {said[:60]!r}"
+            raise WhetError(f"{task.truth['place']}: {self.own['function']} {given}; {_GIVE}")
+        return score
+
+
+def apply(function: str, code: str, reply: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the function says, or how it broke; it may write into the row it is shown."""
+    try:
+        return {"value": load_function(function, code)(reply, copy.deepcopy(dict(row))), "problem": ""}
+    except Exception as error:  # noqa: BLE001 - a user's own code: whatever it raises is told to the user
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        line = f" in line {trace.tb_lineno} of {Path(trace.tb_frame.f_code.co_filename).name}" if trace else ""
+        return {"value": None, "problem": f"raised {type(error).__name__}: {error}{line}"}
+
+
+def score_from(value: Any, said: str) -> Score | None:
+    """The score that a check's value stands for; None where it stands for none."""
+    if isinstance(value, Mapping):
+        found = score_from(value.get("score"), said) if set(value) <= {"score", "reason", "detail", "parts"} else None
+        parts = value.get("parts", {})
+        if found is None or not isinstance(parts, Mapping) or not all(_finite(one) for one in parts.values()):
+            return None
+        given = {str(name): float(one) for name, one in parts.items()}
+        reason, detail = str(value.get("reason", found.reason)), str(value.get("detail", found.detail))
+        return Score(found.hard, found.soft, found.reward, given, reason, detail)
+    if isinstance(value, bool):
+        return graded(float(value), said)
+    return graded(float(value), said) if _finite(value) and 0.0 <= float(value) <= 1.0 else None
+
+
+def _finite(value: Any) -> bool:
+    """Whether it is a number; numpy's count, text does not."""
+    return not isinstance(value, str | bytes) and hasattr(value, "__float__") and math.isfinite(float(value))
+
+
+# --------------------------------------------------------------------------------------------- finding it
+
+
+def located(text: str) -> str:
+    """The address of a function, with the file by its full path; refuses what is no address."""
+    where, colon, name = text.rpartition(":")
+    if not colon or not where or not name:
+        raise WhetError(f"function: {text!r} is not the address of a check: module:function or file.py:function")
+    return f"{Path(where).resolve()}:{name}" if where.endswith(".py") else text
+
+
+def code_digest(address: str) -> str:
+    """What stands for the code of a function: the content of the file that it is in."""
+    where = address.rpartition(":")[0]
+    source = where if where.endswith(".py") else inspect.getsourcefile(_from_module(where))
+    try:
+        return bytes_digest(Path(source).read_bytes()) if source else where
+    except (OSError, TypeError) as error:
+        raise WhetError(f"function: cannot read {where}: {error}") from None
+
+
+@functools.lru_cache(maxsize=64)
+def load_function(address: str, code: str) -> Function:
+    """The function at `module:function` or `file.py:function`, imported once for each state of its `code`."""
+    where, _, name = address.rpartition(":")
+    module = _from_file(Path(where), code) if where.endswith(".py") else _from_module(where)
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise WhetError(f"function: {where} has no function {name!r}")
+    checked: Function = found
+    return checked
+
+
+def _from_module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise WhetError(f"function: cannot import {name}: {error}; a file is named as file.py:function") from None
+
+
+def _from_file(path: Path, code: str) -> Any:
+    name = f"whet_check_{path.stem}_{digest(str(path), code)[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (ImportError, SyntaxError) as error:
+        del sys.modules[name]
+        raise WhetError(f"function: cannot import {path}: {type(error).__name__}: {error}") from None
+    return module

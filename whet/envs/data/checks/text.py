@@ -1,0 +1,141 @@
+"""Checks that compare text: exact, contains, regex, EM and token F1, ANLS."""
+
+from __future__ import annotations
+
+import functools
+import re
+import string
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from whet.envs.arguments import Argument
+from whet.envs.data.checks.base import SEPARATOR, THRESHOLD, Check, graded
+from whet.envs.data.checks.distance import edits
+from whet.envs.data.template import cell
+from whet.errors import WhetError
+from whet.types import Score
+
+IGNORE_CASE = Argument("ignore_case", bool, False, "whether upper and lower case are the same")
+
+LONGEST = 100_000
+"""A reply is searched no further than this."""
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+class Exact(Check):
+    """The answer and nothing else; white space apart."""
+
+    takes = (IGNORE_CASE, SEPARATOR)
+
+    def instruction(self) -> str:
+        return "Reply with the answer only."
+
+    def score(self, truth: Any, said: str) -> Score:
+        return graded(float(any(self._normal(said) == self._normal(one) for one in truth)), said)
+
+    def _normal(self, text: str) -> str:
+        text = " ".join(unicodedata.normalize("NFC", text).split())
+        return text.casefold() if self.own["ignore_case"] else text
+
+
+class Contains(Exact):
+    """The answer somewhere in the reply, as words of their own: 7 is not in 17."""
+
+    def instruction(self) -> str:
+        return ""
+
+    def score(self, truth: Any, said: str) -> Score:
+        text = self._normal(said[:LONGEST])
+        return graded(float(any(_within(self._normal(one), text) for one in truth)), said)
+
+
+def _within(words: str, text: str) -> bool:
+    before = r"(?<!\w)" if words[0].isalnum() else ""
+    after = r"(?!\w)" if words[-1].isalnum() else ""
+    return re.search(before + re.escape(words) + after, text) is not None
+
+
+class Regex(Check):
+    """The answer column holds a pattern that is found in the reply."""
+
+    takes = (IGNORE_CASE,)
+
+    def truth(self, row: Mapping[str, Any], place: str) -> Any:
+        assert self.answer is not None
+        pattern = cell(row.get(self.answer))
+        try:
+            matches_nothing = bool(_compiled(pattern, self.own["ignore_case"]).search(""))
+        except re.error as error:
+            raise WhetError(f"{place}, column {self.answer!r}: {pattern!r} is not a pattern: {error}") from None
+        if matches_nothing:
+            raise WhetError(f"{place}, column {self.answer!r}: {pattern!r} matches an empty reply")
+        return pattern
+
+    def oracle(self, truth: Any) -> str | None:
+        return None
+
+    def score(self, truth: Any, said: str) -> Score:
+        found = _compiled(truth, self.own["ignore_case"]).search(said[:LONGEST])
+        return graded(float(found is not None), said)
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
+
+
+class ExactMatch(Check):
+    """EM as question answering has it: without case, punctuation and articles."""
+
+    takes: ClassVar[tuple[Argument, ...]] = (SEPARATOR,)
+
+    def instruction(self) -> str:
+        return "Reply with the answer only, as few words as it takes."
+
+    def score(self, truth: Any, said: str) -> Score:
+        return graded(float(any(plain(said) == plain(one) for one in truth)), said)
+
+
+class TokenF1(ExactMatch):
+    """Overlap of words with the best of the answers, normalised as for EM."""
+
+    takes = (SEPARATOR, THRESHOLD)
+
+    def score(self, truth: Any, said: str) -> Score:
+        words = plain(said[:LONGEST]).split()
+        best = max(_f1(words, plain(one).split()) for one in truth)
+        match = float(any(words == plain(one).split() for one in truth))
+        return graded(best, said, self.own["threshold"], em=match, f1=best)
+
+
+class Anls(ExactMatch):
+    """Normalised edit similarity to the best of the answers; below one half it counts as none."""
+
+    takes = (SEPARATOR, THRESHOLD)
+
+    def score(self, truth: Any, said: str) -> Score:
+        best = max(_similarity(said.casefold().strip(), one.casefold()) for one in truth)
+        return graded(best, said, self.own["threshold"], anls=best)
+
+
+def plain(text: str) -> str:
+    """Text as the SQuAD scorer sees it; where nothing would be left, as it is."""
+    bare = " ".join(_ARTICLES.sub(" ", text.casefold().translate(_PUNCTUATION)).split())
+    return bare or " ".join(text.casefold().split())
+
+
+def _f1(said: list[str], right: list[str]) -> float:
+    shared = (Counter(said) & Counter(right)).total()
+    return 2.0 * shared / (len(said) + len(right)) if shared else 0.0
+
+
+def _similarity(said: str, right: str) -> float:
+    longest = max(len(said), len(right), 1)
+    if abs(len(said) - len(right)) * 2 >= longest:
+        return 0.0  # that many letters must be added or removed
+    similarity = 1.0 - edits(said, right) / longest
+    return similarity if similarity > 0.5 else 0.0

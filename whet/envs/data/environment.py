@@ -1,0 +1,149 @@
+"""A user's own examples as an environment: `data:tickets.csv`, a prompt template over its columns, and a check.
+
+One turn: the row's prompt, and the check's grade of what is read from the reply.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import pkgutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from whet.envs import data
+from whet.envs.arguments import Argument, accept
+from whet.envs.base import Baseline, Conversation, Environment, Play, ask, source_digest
+from whet.envs.data.arguments import ARGUMENTS, PLACES, Settings, settle
+from whet.envs.data.checks.rubric import JUDGING
+from whet.envs.data.images import image_paths, load_image
+from whet.envs.data.reading import read_answer, write_answer
+from whet.envs.data.sides import Sided, take_sides
+from whet.envs.data.source import Row, Source, read_source
+from whet.envs.data.template import cell
+from whet.errors import WhetError
+from whet.keys import digest
+from whet.types import SPLITS, Image, Label, Message, Reply, Split, Task
+
+
+class DataEnvironment(Environment):
+    """Rows of a file. Everything that can be wrong with them is found when it is built, with the row and column."""
+
+    def __init__(self, source: str, args: Mapping[str, Any]) -> None:
+        self._made_from = (source, dict(args))
+        self.name = f"data:{Path(source).name}"
+        accepted = accept(f"data:{source}", ARGUMENTS, args)
+        self._source: Source = read_source(Path(source), accepted.get("encoding", "utf-8"))
+        self._settings: Settings = settle(self._source, accepted)
+        sided: Sided = take_sides(self._source, self._settings, self._check_rows(), accepted.get("manifest", ""))
+        self._indices: Mapping[Split, Sequence[int]] = {
+            split: [index for index, side in sided.rows if side == split] for split in SPLITS
+        }
+        self._images: dict[str, Path] = {}
+        check = self._settings.check
+        self.about = f"{len(self._source.rows)} rows of {self._source.name}, checked by {args.get('check', 'exact')}"
+        given = {name: value for name, value in accepted.items() if name not in PLACES}
+        made_of = digest(_code(), given, self._settings.prompt.text, check.answer, check.made_of, sided.rows)
+        self.fingerprint = f"{self.name}@{self._source.digest[:12]}-{made_of}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DataEnvironment, self._made_from
+
+    def size(self, split: Split) -> int | None:
+        return len(self._indices[split])
+
+    def label(self, split: Split, index: int) -> Label:
+        return self._label(self._source.rows[self._indices[split][index]])
+
+    def task(self, split: Split, index: int) -> Task:
+        at = self._indices[split][index]
+        row, check = self._source.rows[at], self._settings.check
+        prompt = self._settings.prompt.fill(row, check.shown(row))
+        messages = self._with_images(row, check.messages(row, prompt))
+        return Task(split, index, self._label(row), messages, check.truth(row, self._source.place(at)))
+
+    def play(self, task: Task) -> Play:
+        reply: Reply = yield from ask(task.messages, corrections=0)
+        return (yield from self._settings.check.grade(task, read_answer(reply.text, self._settings.form)))
+
+    def baselines(self) -> Mapping[str, Baseline]:
+        """The oracle, where the check knows an answer to every row."""
+        return {"oracle": self._oracle} if self._solvable else {}
+
+    def blob(self, sha256: str) -> bytes:
+        if sha256 not in self._images:
+            for row in self._source.rows:
+                self._shown(row)
+        return self._images[sha256].read_bytes()
+
+    def _oracle(self, task: Task, said: Conversation) -> str:
+        if said and said[-1].text.startswith(JUDGING):
+            return "PASS"
+        return write_answer(self._settings.check.oracle(task.truth) or "", self._settings.form)
+
+    def _label(self, row: Row) -> Label:
+        columns = self._settings.columns
+        kind = cell(row.get(columns.kind)) if columns.kind else ""
+        difficulty = cell(row.get(columns.difficulty)) if columns.difficulty else ""
+        return Label(kind or self._source.path.stem, difficulty)
+
+    def _check_rows(self) -> list[tuple[Label, str]]:
+        """Look at every row once: its label, and by what more its side is chosen."""
+        check, prompt, found = self._settings.check, self._settings.prompt, []
+        self._solvable = True
+        for at, row in enumerate(self._source.rows):
+            place = self._source.place(at)
+            truth = check.truth(row, place)
+            if not any(cell(row.get(column)).strip() for column in prompt.columns):
+                raise WhetError(f"{place}, column {prompt.columns[0]!r}: there is nothing to ask")
+            if self._settings.columns.images:
+                image_paths(self._source, row, self._settings.columns.images, place)
+            self._solvable = self._solvable and bool(check.oracle(truth))
+            found.append((self._label(row), check.stratum(truth)))
+        return found
+
+    def _with_images(self, row: Row, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        images = self._shown(row)
+        if not images:
+            return messages
+        first, *rest = messages
+        return (Message(first.author, (*images, first.text)), *rest)
+
+    def _shown(self, row: Row) -> list[Image]:
+        """The images of a row; `blob` finds them again by their content."""
+        column = self._settings.columns.images
+        if column is None:
+            return []
+        loaded = [load_image(path) for path in image_paths(self._source, row, column, self._source.name)]
+        self._images.update((image.sha256, path) for image, path in loaded)
+        return [image for image, _ in loaded]
+
+
+def _code() -> str:
+    """A digest of the source of this package: other code may make other tasks or grades of the same rows."""
+    names = sorted(found.name for found in pkgutil.walk_packages(data.__path__, f"{data.__name__}."))
+    return hashlib.blake2b("".join(source_digest(importlib.import_module(name)) for name in names).encode()).hexdigest()
+
+
+class _Family:
+    """What the registry knows about environments made from a user's data."""
+
+    name = "data"
+    about = "your own examples: data:FILE.csv (.jsonl, .json, .parquet, or a folder with train, val and test)"
+
+    def variants(self) -> Sequence[str]:
+        return ()
+
+    def arguments(self, variant: str) -> Sequence[Argument]:
+        return ARGUMENTS
+
+    def build(self, variant: str, source: str, args: Mapping[str, Any]) -> Environment:
+        if variant or not source:
+            raise WhetError(
+                "data needs a file of examples, as in data:tickets.csv; start with: whet init NAME --from FILE"
+            )
+        return DataEnvironment(source, args)
+
+
+FAMILY = _Family()

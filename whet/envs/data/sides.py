@@ -1,0 +1,110 @@
+"""The side of every row: read from the data, or made, with the manifest that keeps what was made."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from whet.envs.data.arguments import Settings
+from whet.envs.data.manifest import manifest_path, read_manifest, write_manifest
+from whet.envs.data.source import SIDES, Source
+from whet.envs.data.splits import Traits, drop_overlap, make_splits, refuse_overlap
+from whet.envs.data.template import cell
+from whet.errors import WhetError, nearest
+from whet.types import Label, Split
+
+
+@dataclass(frozen=True, slots=True)
+class Sided:
+    """Rows with their sides, in the order of the data; rows that were dropped are not among them."""
+
+    rows: tuple[tuple[int, Split], ...]
+
+
+def take_sides(source: Source, settings: Settings, seen: Sequence[tuple[Label, str]], manifest: str) -> Sided:
+    """Sides as the data gives them, or as the manifest keeps them; what is new is placed and the manifest written."""
+    traits = _traits(source, settings, seen)
+    identities = _identities(source, settings)
+    given = _given(source, settings)
+    if given is None:
+        return Sided(tuple(enumerate(_made(source, settings, traits, identities, manifest))))
+    if settings.drop_overlap:
+        return Sided(tuple((index, given[index]) for index in drop_overlap(traits, given)))
+    refuse_overlap(traits, given, settings.columns.group, source.place)
+    return Sided(tuple(enumerate(given)))
+
+
+def _traits(source: Source, settings: Settings, seen: Sequence[tuple[Label, str]]) -> list[Traits]:
+    columns = settings.columns
+    asked = (*settings.prompt.columns, *settings.check.shows, *([columns.images] if columns.images else []))
+    return [
+        Traits(
+            _content([cell(row.get(column)) for column in asked]),
+            cell(row.get(columns.group)).strip() if columns.group else "",
+            f"{label.kind}\x1f{label.difficulty}\x1f{stratum}",
+        )
+        for row, (label, stratum) in zip(source.rows, seen, strict=True)
+    ]
+
+
+def _content(cells: Sequence[str]) -> str:
+    """A digest of what a row asks; spacing and case do not make another question of it."""
+    text = "\x1f".join(" ".join(one.casefold().split()) for one in cells)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def _identities(source: Source, settings: Settings) -> list[str] | None:
+    """The id of each row, all different."""
+    column = settings.columns.id
+    if column is None:
+        return None
+    first: dict[str, int] = {}
+    for index, row in enumerate(source.rows):
+        identity = cell(row.get(column)).strip()
+        if not identity:
+            raise WhetError(f"{source.place(index)}, column {column!r}: there is no id")
+        before = first.setdefault(identity, index)
+        if before != index:
+            where = f"{source.place(index)}, column {column!r}"
+            raise WhetError(f"{where}: the id {identity!r} is already that of {source.place(before)}")
+    return list(first)
+
+
+def _given(source: Source, settings: Settings) -> Sequence[Split] | None:
+    column = settings.columns.split
+    if column is None:
+        return source.sides
+    sides: list[Split] = []
+    for index, row in enumerate(source.rows):
+        value = cell(row.get(column)).strip().casefold()
+        if value not in SIDES:
+            hint = nearest(value, SIDES) or " Write train, val or test."
+            raise WhetError(f"{source.place(index)}, column {column!r}: {value!r} is not a split.{hint}")
+        sides.append(SIDES[value])
+    return sides
+
+
+def _made(
+    source: Source, settings: Settings, traits: Sequence[Traits], identities: Sequence[str] | None, given: str
+) -> list[Split]:
+    columns = settings.columns
+    keys = identities or [one.content for one in traits]
+    made_of = f"id {columns.id}" if identities else f"content of {', '.join(settings.prompt.columns)}"
+    rule = {
+        "fractions": list(settings.fractions),
+        "seed": settings.seed,
+        "group": columns.group or "",
+        "keys": made_of,
+    }
+    path = manifest_path(source.path, given)
+    held = read_manifest(path, rule)
+    kept = {index: held.sides[key] for index, key in enumerate(keys) if key in held.sides} if held else {}
+    if held and held.sides and not kept:
+        raise WhetError(
+            f"{path}: keeps the splits of other rows; none of them is in {source.name}. Delete it to draw new ones"
+        )
+    sides = make_splits(traits, settings.fractions, settings.seed, kept, source.place)
+    if held is None or len(kept) < len(keys):
+        write_manifest(path, rule, source.digest, keys, sides)
+    return sides

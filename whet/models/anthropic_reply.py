@@ -1,0 +1,166 @@
+"""The body of a messages answer as a reply, or as the trouble it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from whet.errors import FaultError, LimitReached, WhetError
+from whet.models import fenced
+from whet.models.base import FREE, Price, Request
+from whet.models.endpoint import Answer
+from whet.models.openai_refusal import Filtered
+from whet.models.openai_reply import Quote, decoded
+from whet.models.options import ModelOptions
+from whet.models.retry import Trouble, asked_wait
+from whet.models.secrets import quoted
+from whet.models.thoughts import Blocks
+from whet.models.toolcalls import Read, Reader, demanded
+from whet.types import Fault, Finish, Reply, Usage
+
+Json = dict[str, Any]
+
+_FINISHES: Mapping[str, Finish] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "refusal": "filter",
+}
+
+THINKING = ("thinking", "redacted_thinking")
+
+
+def reply_of(
+    data: Any, request: Request, options: ModelOptions, price: Price | None, quote: Quote = quoted
+) -> tuple[Reply, Blocks]:
+    """The reply in a decoded body, and the raw blocks it was made of."""
+    content = data.get("content") if isinstance(data, dict) else None
+    if not isinstance(content, list) or not all(isinstance(block, dict) for block in content):
+        raise Trouble("bad_reply", f"the body has no content: {quote(repr(data))}")
+    finish: Finish = _FINISHES.get(data.get("stop_reason") or "", "stop")
+    text = "".join(_text(block, "text") for block in content if block.get("type") == "text")
+    found = _calls(content, text, request, options, cut=finish == "length")
+    if any(bad.kind == "cut_off" for bad in found.malformed):
+        finish = "length"
+    elif found.calls and finish == "stop":
+        finish = "tool_calls"
+    thinking = tuple(block for block in content if block.get("type") in THINKING)
+    reply = Reply(
+        text,
+        found.calls,
+        found.malformed,
+        finish,
+        usage_of(data, price),
+        data["model"] if isinstance(data.get("model"), str) else "",
+        "\n\n".join(filter(None, (_text(block, "thinking") for block in thinking))),
+        trace=thinking,
+    )
+    return demanded(reply, request), tuple(content)
+
+
+def _calls(content: list[Json], text: str, request: Request, options: ModelOptions, *, cut: bool) -> Read:
+    """The calls of a reply. The service sends arguments parsed, so what a cut-off call had left looks whole: where the
+    limit ended the reply, its last call is taken for cut off."""
+    if not request.tools:
+        return Read()
+    reader = Reader.of(request, cut)
+    if options.tools == "fenced":
+        return fenced.read(text, reader)
+    used = [block for block in content if block.get("type") == "tool_use"]
+    broken_off = cut and bool(used) and content[-1] is used[-1]
+    wired = [_wired(one, None if broken_off and one is used[-1] else one.get("input")) for one in used]
+    found = reader.native(wired)
+    if not broken_off:
+        return found
+    *others, last = found.malformed
+    return Read(found.calls, (*others, replace(last, raw=orjson.dumps(used[-1].get("input")).decode())))
+
+
+def _wired(block: Json, arguments: Any) -> Json:
+    return {"id": block.get("id"), "function": {"name": block.get("name"), "arguments": arguments}}
+
+
+def _text(block: Json, name: str) -> str:
+    value = block.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def usage_of(data: Json, price: Price | None) -> Usage:
+    """What the call used. The service counts cached prompt tokens apart; here they are part of the prompt."""
+    told = data.get("usage")
+    if not isinstance(told, dict):
+        return Usage(calls=1, usd=0.0 if price == FREE else None)
+    fresh, written, cached, completion = (
+        told[name] if isinstance(told.get(name), int) else 0
+        for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+    )
+    usage = Usage(1, fresh + written + cached, completion, cached, None)
+    return usage if price is None else replace(usage, usd=price.of(usage))
+
+
+# --------------------------------------------------------------------------------------------- refusals
+
+_STATUS_OF = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+_AGAIN = {408: "timeout", 409: "server_error", 425: "server_error", 429: "rate_limited", 529: "overloaded"}
+_ADVICE = {
+    401: "The key was refused. Key used: {key}.",
+    402: "The account has no credit left: top it up.",
+    403: "The key may not use this model or endpoint. Key used: {key}.",
+    404: "Check the model's name, and base_url, which must end where /v1/messages begins.",
+}
+_OVERFLOW = re.compile(
+    r"prompt is too long|exceeds? (?:the )?context|request_too_large|too many total text bytes", re.I
+)
+_MENDABLE = re.compile(r"credit balance|max_tokens: \d+ >|budget_tokens|does not support", re.I)
+
+
+def inner_status(data: Any) -> int:
+    """The status of an error that came under a 200, as gateways send it; else 0."""
+    if not isinstance(data, dict) or data.get("type") != "error":
+        return 0
+    error = data.get("error")
+    return _STATUS_OF.get(str(error.get("type")) if isinstance(error, dict) else "", 500)
+
+
+def refusal(answer: Answer, status: int, *, where: str, key: str) -> Exception:
+    """The error that an answer other than a reply stands for."""
+    body = answer.body.decode("utf-8", "replace")
+    said = answer.quote(_message(answer) or body)
+    told = f"{where} answered {status}: {said}"
+    if status in (400, 413) and _OVERFLOW.search(body):
+        return LimitReached("context_overflow", told)
+    if status == 400 and "content filtering policy" in body:
+        return Filtered(told)
+    if status == 400 and _MENDABLE.search(body):
+        return WhetError(told)
+    if status in _AGAIN or (status >= 500 and status != 501):
+        return Trouble(_AGAIN.get(status, "server_error"), f"status {status}: {said}", asked_wait(answer.headers))
+    if 300 <= status < 400:
+        target = answer.quote(answer.headers.get("Location", "nowhere"))
+        return WhetError(f"{where} answered {status} and points to {target}: mend base_url.")
+    if advice := _ADVICE.get(status):
+        return WhetError(f"{told} {advice.format(key=key)}")
+    return FaultError(Fault(f"http_{status}", where, f"status {status}: {said}"))
+
+
+def _message(answer: Answer) -> str:
+    try:
+        data = decoded(answer.body, answer.quote)
+    except Trouble:
+        return ""
+    error = data.get("error") if isinstance(data, dict) else None
+    return str(error.get("message") or "") if isinstance(error, dict) else ""

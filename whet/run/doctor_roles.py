@@ -1,0 +1,146 @@
+"""The part of the doctor that needs a config: does its environment load, do its models answer, do its limits fit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from whet.config.playbooks import read_playbook
+from whet.config.schema import EndpointSection, EvalConfig, RoleSection
+from whet.envs.base import Environment
+from whet.errors import FaultError, LimitReached, WhetError
+from whet.models.base import Model, Request
+from whet.models.registry import registry
+from whet.models.weights import find_weights
+from whet.rollout.attempt import Attempt, Player
+from whet.rollout.budget import Budget, Limits
+from whet.rollout.placing import place
+from whet.run.compose import BASELINE, Given, build_environment, build_model
+from whet.run.doctor import GIB, Finding, available_memory
+from whet.run.loop import finish
+from whet.types import Ask, Playbook, Reply, Sampling, user
+
+TINY = Request((user("Answer with the word ok."),), Sampling(max_tokens=16))
+
+
+def roles(config: EvalConfig, *, ask: bool) -> list[Finding]:
+    """Findings about the environment, the playbook and each role of a config."""
+    found: list[Finding] = []
+    env, playbook = _environment(config, found), _playbook(config, found)
+    if env is None:
+        return found
+    sections = {"target": (config.target, config.control.target)}
+    if config.judge is not None:
+        sections["judge"] = (config.judge, config.control.judge)
+    for role, (section, endpoint) in sections.items():
+        try:
+            model = build_model(section, endpoint, env)
+        except WhetError as error:
+            found.append(Finding(role, "fail", str(error), "mend the config, or install what is missing"))
+            continue
+        found += [*_limits(role, section, model), *_memory(role, section, endpoint)]
+        if role == "target" and playbook is not None:
+            found += _prompt(config, env, model, playbook)
+        found.append(_answers(role, section, model, ask))
+    return found
+
+
+def _environment(config: EvalConfig, found: list[Finding]) -> Environment | None:
+    try:
+        env = build_environment(config, Given())
+        size = env.size(config.eval.split)
+    except WhetError as error:
+        found.append(Finding("environment", "fail", str(error), "see: whet envs"))
+        return None
+    told = f"{env.name}: {'unbounded' if size is None else size} tasks in {config.eval.split}"
+    fix = "" if size != 0 else "choose another split (eval.split)"
+    found.append(Finding("environment", "ok" if size != 0 else "fail", told, fix))
+    return env
+
+
+def _playbook(config: EvalConfig, found: list[Finding]) -> Playbook | None:
+    try:
+        return read_playbook(config.eval.playbook)
+    except WhetError as error:
+        found.append(Finding("playbook", "fail", str(error), "mend eval.playbook"))
+        return None
+
+
+def _limits(role: str, section: RoleSection, model: Model) -> Iterator[Finding]:
+    """Whether the token limit leaves room in the context, and is what replies of this model need."""
+    limit, context = section.sampling.max_tokens, model.context
+    key = f"{role}.sampling.max_tokens"
+    if context is not None and limit >= context:
+        told = f"max_tokens = {limit} leaves no room for a prompt in a context of {context}"
+        yield Finding(f"{role} limits", "fail", told, f"--set {key}={context // 2}")
+    elif context is not None:
+        yield Finding(f"{role} limits", "ok", f"max_tokens = {limit} in a context of {context}")
+    record = registry().find(section.model.partition(":")[2])
+    if record is not None and record.max_tokens is not None and limit < record.max_tokens:
+        told = f"max_tokens = {limit}; replies of {record.id} with tool calls were cut off below {record.max_tokens}"
+        yield Finding(f"{role} limits", "warn", told, f"--set {key}={record.max_tokens}")
+    if record is not None and record.trouble:
+        yield Finding(f"{role} model", "warn", f"{record.id}: {record.trouble}", f"see: whet models show {record.id}")
+
+
+def _memory(role: str, section: RoleSection, endpoint: EndpointSection) -> Iterator[Finding]:
+    """Whether an embedded model fits into memory: its file, and about half as much again for its context."""
+    scheme, _, identifier = section.model.partition(":")
+    available = available_memory()
+    if scheme != "embedded" or available is None:
+        return
+    size = find_weights(identifier).stat().st_size
+    needed = size + size // 2
+    fits = needed < available
+    told = f"needs about {needed / GIB:.1f} GB of {available / GIB:.1f} GB available"
+    fix = "" if fits else f"take a smaller model, or fewer slots (control.{role}.slots = {endpoint.slots})"
+    yield Finding(f"{role} memory", "ok" if fits else "fail", told, fix)
+
+
+def _prompt(config: EvalConfig, env: Environment, model: Model, playbook: Playbook) -> Iterator[Finding]:
+    """Whether the first task with the playbook leaves room for a reply. Bytes are the most that tokens can be."""
+    if model.context is None:
+        return
+    task = env.task(config.eval.split, 0)
+    attempt = Attempt.begin(task, env.play(task), playbook, {"target": Player(model)}, env.blob)
+    attempt.play.close()
+    if not isinstance(attempt.first, Ask):
+        return
+    opening = Request(place(playbook, attempt.first.messages), Sampling(max_tokens=1), attempt.first.tools)
+    most = Budget(Limits(tokens=0)).claim(opening, None).tokens
+    likely = most // 4
+    room = model.context - config.target.sampling.max_tokens
+    if room <= 0:
+        return
+    told = f"the first prompt is about {likely} tokens (at most {most}); {room} fit beside max_tokens"
+    fits = likely < room
+    fix = "" if fits else "shorten the playbook, lower max_tokens, or raise control.target.context"
+    yield Finding("prompt", "ok" if fits else "fail", told, fix)
+
+
+def _answers(role: str, section: RoleSection, model: Model, ask: bool) -> Finding:
+    if section.model.startswith((BASELINE, "scripted:")):
+        return Finding(role, "skip", f"{section.model}: runs in this process, not asked")
+    if not ask:
+        return Finding(role, "skip", f"{section.model}: not asked")
+    began = time.monotonic()
+    try:
+        reply = finish(lambda: _one(model))
+    except WhetError as error:
+        return Finding(role, "fail", str(error), "see the message")
+    except FaultError as error:
+        return Finding(role, "fail", str(error.fault), f"check the service, and control.{role}")
+    except LimitReached as limit:
+        return Finding(role, "fail", f"{section.model}: {limit}", f"raise the limits of control.{role}")
+    cost = "" if not reply.usage.usd else f", ${reply.usage.usd:.6f}"
+    price = "" if model.price is not None else "; its price is not known"
+    seconds = time.monotonic() - began
+    said = " ".join(reply.text.split())[:40]
+    return Finding(role, "ok", f"{section.model} answers in {seconds:.1f} s: {said!r}{cost}{price}")
+
+
+async def _one(model: Model) -> Reply:
+    try:
+        return await model.complete(TINY)
+    finally:
+        await model.close()

@@ -1,0 +1,85 @@
+"""Bubblewrap as the way to namespaces, for machines where only its own, privileged program may make them.
+
+The warm parent's children cannot be put behind walls after the fact here, so each job starts a cold Python: slower,
+with the same view, filter and limits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from whet.sandbox import view
+
+# Runs inside, before the job: hard limits first, then the program. Knows nothing of ours.
+_LAUNCH = """
+import json, os, resource, sys
+limits, argv = json.loads(sys.argv[1]), sys.argv[2:]
+for name, value in limits.items():
+    number = getattr(resource, name)
+    hard = resource.getrlimit(number)[1]
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(number, (value, value + (name == "RLIMIT_CPU")))
+if argv:
+    try:
+        os.execvp(argv[0], argv)
+    except OSError as error:
+        os.write(2, f"{argv[0]}: {error.strerror}\\n".encode())
+        os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+os.environ.clear()
+sys.argv[:] = ["main.py"]
+sys.path.insert(0, os.getcwd())
+exec(compile(open("/job/main.py").read(), "main.py", "exec"), {"__name__": "__main__", "__builtins__": __builtins__})
+"""
+
+
+def program() -> str | None:
+    """Where bubblewrap is, if it is installed."""
+    return shutil.which("bwrap")
+
+
+def arguments(folder: str, job_folder: str, limits: Mapping[str, int], argv: list[str], filter_file: int) -> list[str]:
+    """The whole command line: walls from the outside in, then the launcher and the job."""
+    shown = view.sources()
+    words = [program() or "bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    words += ["--unshare-user-try", "--hostname", "sandbox", "--clearenv", "--seccomp", str(filter_file)]
+    for path in shown:
+        words += (
+            ["--symlink", str(Path(path).readlink()), path] if Path(path).is_symlink() else ["--ro-bind", path, path]
+        )
+    for path in view.package_folders(shown):
+        words += ["--tmpfs", path]
+    for path in view.libraries():
+        words += ["--ro-bind", path, path]
+    for name in view.DEVICES:
+        words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    if sys.prefix != sys.base_prefix:
+        words += ["--ro-bind", f"{sys.prefix}/pyvenv.cfg", f"{sys.prefix}/pyvenv.cfg"]
+        words += ["--symlink", os.path.realpath(sys.executable), f"{sys.prefix}/bin/python"]
+    words += ["--tmpfs", view.BOX, "--dir", view.SCRATCH, "--bind", folder, view.PLAY, "--chdir", view.PLAY]
+    words += ["--ro-bind", job_folder, "/job"]
+    if not any(word.startswith("/tmp/") for word in words[: words.index(view.BOX)]):
+        words += ["--symlink", view.SCRATCH, "/tmp"]
+    words += ["--remount-ro", "/"]
+    for name, value in view.surroundings(view.PLAY).items():
+        words += ["--setenv", name, value]
+    python = f"{sys.prefix}/bin/python" if sys.prefix != sys.base_prefix else sys.executable
+    return [*words, "--", python, "-s", "-P", "-B", "-c", _LAUNCH, json.dumps(limits), *argv]
+
+
+def become(job: Mapping[str, Any], folder: str, limits: Mapping[str, int], filter_code: bytes) -> None:
+    """Replaces this process by bubblewrap and the job behind it. Comes back only by an error."""
+    aside = Path(folder).parent / "job"
+    aside.mkdir()
+    (aside / "main.py").write_text(job.get("python", ""), encoding="utf-8")
+    read, write = os.pipe()
+    os.write(write, filter_code)
+    os.close(write)
+    os.set_inheritable(read, True)
+    words = arguments(folder, str(aside), limits, job.get("argv", []), read)
+    os.execve(words[0], words, {})

@@ -1,0 +1,238 @@
+"""One job from beginning to end: raises the walls, starts the code behind them, watches it, ends it, says what it did.
+
+A supervisor is forked from the warm parent for each job and is the only process beside the code itself that ever sees
+the job. It is outside the walls and trusts nothing that comes out of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import struct
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from whet.sandbox import bubblewrap, inside, kernel, view
+from whet.sandbox.watching import Watch, tree_memory
+from whet.sandbox.workspace import collect, furnish
+
+_HEADER = struct.Struct("!Q")
+
+_BETWEEN_LOOKS = 0.05
+"""Seconds between two looks at the memory of a job's processes."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What the warm parent knows and every supervisor inherits."""
+
+    mode: str
+    """`root`: namespaces by privilege; `user`: by a user namespace; `bubblewrap`: by that; `weak`: none."""
+    first_uid: int | None
+    proc: int
+    """The host's /proc, open: the view has none."""
+    data_in_use: int
+    filters: Mapping[str, bytes]
+
+
+def supervise(channel: socket.socket, slot: int, world: World) -> NoReturn:
+    """Reads a job from `channel`, runs it, and writes what came of it; then this process ends."""
+    try:
+        kernel.die_with_parent()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        channel.settimeout(60)
+        job = json.loads(receive(channel))
+        answer = perform(job, None if world.first_uid is None else world.first_uid + slot, world, channel)
+    except OSError as error:
+        answer = {"fault": f"{type(error).__name__}: {error}"}
+    try:
+        send(channel, json.dumps(answer).encode())
+    finally:
+        os._exit(0)
+
+
+def receive(channel: socket.socket) -> bytes:
+    (size,) = _HEADER.unpack(_exactly(channel, _HEADER.size))
+    return _exactly(channel, size)
+
+
+def send(channel: socket.socket, body: bytes) -> None:
+    channel.sendall(_HEADER.pack(len(body)) + body)
+
+
+def _exactly(channel: socket.socket, size: int) -> bytes:
+    parts = bytearray()
+    while len(parts) < size:
+        part = channel.recv(min(size - len(parts), 1 << 20))
+        if not part:
+            raise ConnectionError("the other side is gone")
+        parts += part
+    return bytes(parts)
+
+
+def perform(job: Mapping[str, Any], uid: int | None, world: World, channel: socket.socket) -> dict[str, Any]:
+    folder = _walls(job["limits"], uid, world)
+    furnish(folder, job["files"], uid)
+    ours, theirs = _streams()
+    began = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        _become(job, uid, world, folder, theirs)
+    for stream in theirs:
+        os.close(stream)
+    watch = Watch(job["limits"], job["stdin"].encode(), *ours)
+    _attend(child, watch, world, channel, began)
+    status, cpu = _end(child, world)
+    watch.drain()
+    seconds = time.monotonic() - began
+    code = _exit_code(status, world.mode)
+    error, detail = watch.verdict(code, cpu)
+    value = {
+        "exit_code": code,
+        "stdout": watch.text(0),
+        "stderr": watch.text(1),
+        "files": collect(folder, job["collect"], int(job["limits"]["file_size"])),
+        "truncated": watch.truncated,
+        "seconds": round(seconds, 4),
+    }
+    if folder != view.PLAY:
+        shutil.rmtree(Path(folder).parent, ignore_errors=True)
+    return {"value": value, "error": error, "detail": detail}
+
+
+def _walls(limits: Mapping[str, float], uid: int | None, world: World) -> str:
+    """Own namespaces, and a private empty folder on a filesystem of limited size. Children are born inside."""
+    if world.mode in ("weak", "bubblewrap"):
+        kernel.adopt_orphans()
+        folder = Path(tempfile.mkdtemp(prefix="whet-play-"), "play")
+        folder.mkdir(mode=0o700)
+        folder.parent.chmod(0o711)
+        return str(folder)
+    flags = kernel.NEWNS | kernel.NEWPID | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS
+    if world.mode == "user":
+        become_nobody_else(world.proc, flags)
+    else:
+        kernel.unshare(flags)
+    owner = os.getuid() if uid is None else uid
+    options = (
+        f"size={int(limits['disk'])},nr_inodes=4096,mode=700,uid={owner},gid={os.getgid() if uid is None else uid}"
+    )
+    kernel.mount("play", view.BOX, "tmpfs", kernel.NOSUID | kernel.NODEV, options)
+    socket.sethostname("sandbox")
+    for folder in (view.PLAY, view.SCRATCH):
+        os.mkdir(folder, mode=0o700)  # noqa: PTH102 - a Path for each job costs more than the folder
+        if uid is not None:
+            os.chown(folder, uid, uid)
+    return view.PLAY
+
+
+def become_nobody_else(proc: int, flags: int) -> None:
+    """A new user namespace in which this user is the only one, with the namespaces of `flags` belonging to it."""
+    uid, gid = os.getuid(), os.getgid()
+    kernel.unshare(kernel.NEWUSER | flags)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        file = os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc)
+        try:
+            os.write(file, text.encode())
+        finally:
+            os.close(file)
+
+
+def _streams() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Pipes for the three standard streams: our ends, which never block, and the code's."""
+    in_theirs, in_ours = os.pipe()
+    out_ours, out_theirs = os.pipe()
+    err_ours, err_theirs = os.pipe()
+    ours = (in_ours, out_ours, err_ours)
+    for end in ours:
+        os.set_blocking(end, False)
+    return ours, (in_theirs, out_theirs, err_theirs)
+
+
+def _become(
+    job: Mapping[str, Any], uid: int | None, world: World, folder: str, streams: tuple[int, int, int]
+) -> NoReturn:
+    """The forked child. Whatever happens in it, it does not come back to the supervisor's code."""
+    try:
+        os.chdir(folder)
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        if world.mode == "bubblewrap":
+            inside.ready()
+            kernel.die_with_parent()
+            bubblewrap.become(job, folder, inside.hard_limits(job["limits"], 0), world.filters["command"])
+        inside.run(job, uid, world.data_in_use, world.filters)
+    except OSError as error:
+        os.write(2, f"the sandbox failed: {error}\n".encode())
+    except MemoryError:
+        os.write(2, b"MemoryError\n")
+        os._exit(1)
+    finally:
+        os._exit(70)
+
+
+def _attend(child: int, watch: Watch, world: World, channel: socket.socket, began: float) -> None:
+    """Until the code ends by itself or has to be ended: moves its streams, looks at the clock and at its memory."""
+    handle = os.pidfd_open(child)
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    poll.register(channel, select.POLLIN | select.POLLRDHUP)
+    watch.register(poll)
+    ends, looks = began + watch.limits["wall"], began + _BETWEEN_LOOKS
+    while not watch.over:
+        now = time.monotonic()
+        if now >= ends:
+            watch.stop("deadline", f"not done after {watch.limits['wall']:g} s")
+            break
+        if now >= looks:
+            looks = now + _BETWEEN_LOOKS
+            watch.weigh(tree_memory(world.proc, child, watch.limits["memory"]))
+        for stream, _ in poll.poll(max(0.0, min(looks, ends) - now) * 1000 + 1):
+            if stream == handle:
+                os.close(handle)
+                return
+            if stream == channel.fileno():
+                watch.stop("killed", "nobody waits for it any more")
+            else:
+                watch.move(stream, poll)
+    os.close(handle)
+
+
+def _end(child: int, world: World) -> tuple[int, float]:
+    """Kills what is left. The code is process 1 of its namespace: with it, the kernel kills all that it started."""
+    os.kill(child, signal.SIGKILL)
+    _, status, usage = os.wait4(child, 0)
+    if world.mode in ("weak", "bubblewrap"):
+        _end_orphans(world.proc)
+    return status, usage.ru_utime + usage.ru_stime
+
+
+def _exit_code(status: int, mode: str) -> int:
+    """The code a program exited with, or minus the signal that ended it, which bubblewrap tells as a shell does."""
+    code = os.waitstatus_to_exitcode(status)
+    return 128 - code if mode == "bubblewrap" and code > 128 else code
+
+
+def _end_orphans(proc: int) -> None:
+    """Without a namespace, what the code left behind has become ours: kill until nothing is left."""
+    me = os.getpid()
+    while True:
+        try:
+            with os.fdopen(os.open(f"{me}/task/{me}/children", os.O_RDONLY, dir_fd=proc)) as file:
+                left = [int(pid) for pid in file.read().split()]
+        except FileNotFoundError:
+            left = []
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
