@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from whet.envs.base import call
-from whet.envs.check import CheckReport, Finding, check, perform
+from whet.envs.check import CheckReport, Finding, check
+from whet.envs.performing import Performing
 from whet.envs.registry import load_environment
+from whet.sandbox.jobs import run_python
 from whet.types import Work, WorkResult
 
 BROKEN = str(Path(__file__).with_name("broken.py"))
@@ -70,6 +72,8 @@ def test_another_seed_is_another_sample() -> None:
     assert check(env, samples=6, seed=1).findings != check(env, samples=6, seed=2).findings
 
 
-def test_works_of_kind_call_are_done_in_place() -> None:
-    assert perform(call("builtins:dict", a=1)) == WorkResult({"a": 1})
-    assert perform(Work("sandbox", {})).error == "no_performer"
+def test_works_are_done_in_place() -> None:
+    with Performing() as perform:
+        assert perform(call("builtins:dict", a=1)) == WorkResult({"a": 1})
+        assert perform(run_python("print(6 * 7)")).value["stdout"] == "42\n"
+        assert perform(Work("solver", {})).error == "no_performer"

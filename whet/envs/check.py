@@ -6,7 +6,6 @@ Each property is one function from a `Sample` to a `Finding`. A finding that fai
 from __future__ import annotations
 
 import contextlib
-import importlib
 import itertools
 import math
 import random
@@ -20,15 +19,19 @@ from whet.envs import probe
 from whet.envs.base import Baseline, Conversation, Driven, Environment, drive
 from whet.envs.foreign import global_random
 from whet.envs.fuzz import nasty_replies
+from whet.envs.performing import Performing
 from whet.envs.trivial import ABOUT, trivial_baselines
 from whet.errors import WhetError
 from whet.keys import digest, seed_for
-from whet.types import SPLITS, Ask, Reply, Score, Split, Task, Work, WorkResult
+from whet.types import SPLITS, Ask, Reply, Score, Split, Task
 
 Status = Literal["ok", "warn", "fail"]
 
 LENIENT = 0.2
 """A trivial policy that scores more than this earns a warning."""
+
+CONTENT = "PASS"
+"""What a judge is taken to answer."""
 
 FUZZED = 6
 """How many tasks of the sample are graded on every nasty reply."""
@@ -68,6 +71,7 @@ class Sample:
     address: str
     args: Mapping[str, Any]
     seconds: float
+    perform: Performing
 
 
 def check(
@@ -88,8 +92,9 @@ def check(
         finding = Finding("tasks", "fail", f"task() raised {type(error).__name__}: {error}")
         return CheckReport(env.name, env.fingerprint, (finding,))
     seconds = time.perf_counter() - started
-    sample = Sample(env, tasks, plan, rng, address, args or {}, seconds)
-    findings = tuple(_tried(name, prove, sample) for name, prove in PROPERTIES.items())
+    with Performing() as perform:
+        sample = Sample(env, tasks, plan, rng, address, args or {}, seconds, perform)
+        findings = tuple(_tried(name, prove, sample) for name, prove in PROPERTIES.items())
     return CheckReport(env.name, env.fingerprint, findings)
 
 
@@ -165,15 +170,15 @@ def _splits(sample: Sample) -> Finding:
 def _truth(sample: Sample) -> Finding:
     """Replays attempts, right and wrong, with the truth replaced: what is asked must not change by a byte."""
     for task, policy in itertools.product(sample.tasks, (_best_policy(sample.env), _wrong)):
-        seen = _play(sample.env, task, policy)
-        asked = _asked_without_truth(sample.env, task, seen.replies)
+        seen = _play(sample, task, policy)
+        asked = _asked_without_truth(sample, task, seen.replies)
         for number, (before, after) in enumerate(zip(seen.asks, asked, strict=False), start=1):
-            if digest(before) != digest(after):
+            if before.role == "target" and digest(before) != digest(after):
                 return Finding("truth", "fail", f"{task.id}: what is asked in turn {number} depends on the truth")
     return Finding("truth", "ok", f"no prompt of {len(sample.tasks)} tasks depends on the truth")
 
 
-def _asked_without_truth(env: Environment, task: Task, replies: Sequence[Reply]) -> list[Ask]:
+def _asked_without_truth(sample: Sample, task: Task, replies: Sequence[Reply]) -> list[Ask]:
     """What a play asks when its task has no truth, as far as it gets; a grader may well choke on that."""
     asks: list[Ask] = []
     rest = iter(replies)
@@ -183,7 +188,7 @@ def _asked_without_truth(env: Environment, task: Task, replies: Sequence[Reply])
         return next(rest, Reply(""))
 
     with contextlib.suppress(Exception):
-        drive(env.play(replace(task, truth=_sentinel(task.truth))), answer, perform)
+        drive(sample.env.play(replace(task, truth=_sentinel(task.truth))), answer, sample.perform)
     return asks
 
 
@@ -203,7 +208,7 @@ def _oracle(sample: Sample) -> Finding:
     if oracle is None:
         return Finding("oracle", "warn", "there is none, so nothing shows that tasks can be solved")
     for task in sample.tasks:
-        score = _play(sample.env, task, oracle).score
+        score = _play(sample, task, oracle).score
         if score.hard != 1 or score.soft < 1.0:
             return Finding(
                 "oracle", "fail", f"{task.id}: the oracle gets {score.soft:g} ({score.reason})", score.detail
@@ -215,11 +220,11 @@ def _total(sample: Sample) -> Finding:
     """Grades transcripts that no honest policy writes."""
     tried = 0
     for task in sample.tasks[:: max(1, len(sample.tasks) // FUZZED)][:FUZZED]:
-        right = _play(sample.env, task, _best_policy(sample.env)).replies
+        right = _play(sample, task, _best_policy(sample.env)).replies
         for reply in nasty_replies(sample.rng, right[-1].text if right else ""):
             tried += 1
             try:
-                score = _play(sample.env, task, lambda task, said, reply=reply: reply).score  # type: ignore[misc]
+                score = _play(sample, task, lambda task, said, reply=reply: reply).score  # type: ignore[misc]
             except Exception as error:  # noqa: BLE001 - grading is total: any exception is the finding
                 what = f"{task.id}: grading raised {type(error).__name__}: {error}"
                 return Finding("grading", "fail", what, f"on the reply {reply.text[:200]!r}")
@@ -246,7 +251,7 @@ def _global_state(sample: Sample) -> Finding:
     for task in sample.tasks[:FUZZED]:
         sample.env.task(task.split, task.index)
     for task in sample.tasks:
-        _play(sample.env, task, _best_policy(sample.env))
+        _play(sample, task, _best_policy(sample.env))
     if repr(global_random()) != before:
         return Finding("global state", "fail", "tasks or plays draw from the global random generators")
     return Finding("global state", "ok", "the global random generators are left alone")
@@ -257,7 +262,7 @@ def _global_state(sample: Sample) -> Finding:
 
 def _trivial(sample: Sample) -> Finding:
     scores = {
-        name: sum(_play(sample.env, task, policy).score.soft for task in sample.tasks) / len(sample.tasks)
+        name: sum(_play(sample, task, policy).score.soft for task in sample.tasks) / len(sample.tasks)
         for name, policy in trivial_baselines(sample.env, train_sample=len(sample.tasks)).items()
     }
     floors = ", ".join(f"{name} {score:.2f}" for name, score in scores.items())
@@ -273,7 +278,7 @@ def _throughput(sample: Sample) -> Finding:
     policy = _best_policy(sample.env)
     started = time.perf_counter()
     for task in sample.tasks:
-        _play(sample.env, task, policy)
+        _play(sample, task, policy)
     graded = len(sample.tasks) / max(time.perf_counter() - started, 1e-9)
     built = len(sample.tasks) / max(sample.seconds, 1e-9)
     return Finding("throughput", "ok", f"{built:,.0f} tasks/s built, {graded:,.0f} plays/s graded")
@@ -300,14 +305,10 @@ def _wrong(task: Task, said: Conversation) -> str:
     return "1"
 
 
-def _play(env: Environment, task: Task, policy: Baseline) -> Driven:
-    return drive(env.play(task), lambda said, asked: policy(task, said), perform)
-
-
-def perform(job: Work) -> WorkResult:
-    """Does a work of kind `call` here and now."""
-    if job.kind != "call":
-        return WorkResult(error="no_performer", detail=f"works of kind {job.kind!r} are not performed here")
-    module, _, function = str(job.payload["function"]).partition(":")
-    value = getattr(importlib.import_module(module), function)(**job.payload["arguments"])
-    return value if isinstance(value, WorkResult) else WorkResult(value)
+def _play(sample: Sample, task: Task, policy: Baseline) -> Driven:
+    """One attempt of `policy`; a judge is taken to be content, since only the target is on trial here."""
+    return drive(
+        sample.env.play(task),
+        lambda said, asked: policy(task, said) if asked.role == "target" else CONTENT,
+        sample.perform,
+    )

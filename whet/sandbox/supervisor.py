@@ -43,13 +43,15 @@ class World:
     filters: Mapping[str, bytes]
 
 
-def supervise(channel: socket.socket, slot: int, world: World) -> NoReturn:
+def supervise(channel: socket.socket, slot: int, network: int | None, world: World) -> NoReturn:
     """Reads a job from `channel`, runs it, and writes what came of it; then this process ends."""
     try:
         kernel.die_with_parent()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         channel.settimeout(60)
         job = json.loads(receive(channel))
+        if network is not None:
+            kernel.join(network, kernel.NEWNET)
         answer = perform(job, None if world.first_uid is None else world.first_uid + slot, world, channel)
     except OSError as error:
         answer = {"fault": f"{type(error).__name__}: {error}"}
@@ -115,8 +117,10 @@ def _walls(limits: Mapping[str, float], uid: int | None, world: World) -> str:
         folder = Path(tempfile.mkdtemp(prefix="whet-play-"), "play")
         folder.mkdir(mode=0o700)
         folder.parent.chmod(0o711)
+        if uid is not None:
+            os.chown(folder, uid, uid)
         return str(folder)
-    flags = kernel.NEWNS | kernel.NEWPID | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS
+    flags = kernel.NEWNS | kernel.NEWPID | kernel.NEWIPC | kernel.NEWUTS
     if world.mode == "user":
         become_nobody_else(world.proc, flags)
     else:
@@ -127,10 +131,10 @@ def _walls(limits: Mapping[str, float], uid: int | None, world: World) -> str:
     )
     kernel.mount("play", view.BOX, "tmpfs", kernel.NOSUID | kernel.NODEV, options)
     socket.sethostname("sandbox")
-    for folder in (view.PLAY, view.SCRATCH):
-        os.mkdir(folder, mode=0o700)  # noqa: PTH102 - a Path for each job costs more than the folder
+    for place in (view.PLAY, view.SCRATCH):
+        os.mkdir(place, mode=0o700)  # noqa: PTH102 - a Path for each job costs more than the folder
         if uid is not None:
-            os.chown(folder, uid, uid)
+            os.chown(place, uid, uid)
     return view.PLAY
 
 
