@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from whet.envs.base import Environment, drive
-from whet.envs.check import perform
+from whet.envs.performing import Performing
 from whet.envs.registry import load_environment
 from whet.types import Score
 
@@ -56,4 +56,4 @@ def one_row(folder: Path, truth: Any, **args: Any) -> Environment:
 
 def scored(env: Environment, reply: str) -> Score:
     """The score of `reply` to the first training task."""
-    return drive(env.play(env.task("train", 0)), lambda said, asked: reply, perform).score
+    return drive(env.play(env.task("train", 0)), lambda said, asked: reply, Performing()).score

@@ -73,6 +73,14 @@ def test_a_judge_that_agrees_is_trusted(tmp_path: Path) -> None:
     assert judged(env, "Go away", "It is rude.\n**FAIL**").reason == "wrong"
 
 
+def test_another_judge_than_the_measured_one_is_refused(tmp_path: Path) -> None:
+    env = rubric_environment(tmp_path, agreement=str(measure(tmp_path, fair)))
+    with pytest.raises(WhetError, match="agreement was measured for the judge test:function, not for openai:other"):
+        whet.evaluate(
+            env, FromFunction(fair), n=1, split="train", runs=tmp_path, overrides=["judge.model=openai:other"]
+        )
+
+
 def test_a_judge_that_never_agrees_is_refused_with_its_figures(tmp_path: Path) -> None:
     run = measure(tmp_path, lambda request: "FAIL" if fair(request) == "PASS" else "PASS")
     with pytest.raises(

@@ -51,6 +51,8 @@ class Environment(Protocol):
     fingerprint: str
     """Code version, configuration and data digest: part of every key, so a changed environment is another one."""
     about: str = ""
+    judge: str = ""
+    """Where grading asks a judge: the only model whose agreement with given labels was measured; '': any."""
 
     def size(self, split: Split) -> int | None:
         """How many tasks a split has; None: unbounded."""

@@ -111,6 +111,11 @@ def plan_evaluation(config: EvalConfig, given: Given = Given()) -> Plan:
     """Build what the config names and draw the sample. Calls no model and writes nothing."""
     env = build_environment(config, given)
     model = given.model or build_model(config.target, config.control.target, env)
+    if env.judge and config.judge is not None and config.judge.model != env.judge:
+        raise WhetError(
+            f"{env.name}: agreement was measured for the judge {env.judge}, not for {config.judge.model}; "
+            "measure this one first, or name the other with --set judge.model=..."
+        )
     playbook = given.playbook or read_playbook(config.eval.playbook)
     section = config.eval
     size = env.size(section.split)

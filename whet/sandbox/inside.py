@@ -11,8 +11,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from whet.sandbox import kernel, seccomp
@@ -74,32 +73,32 @@ def run(job: Mapping[str, Any], uid: int | None, data_in_use: int, filters: Mapp
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         seccomp.install(filters["python"])
-        _python(job["python"])
+        _python(job["python"], folder, ours)
     else:
         seccomp.install(filters["command"])
-        _command(job["argv"])
+        _command(job["argv"], folder)
 
 
-def _command(argv: list[str]) -> None:
+def _command(argv: list[str], folder: str) -> None:
     try:
-        os.execvpe(argv[0], argv, surroundings(str(Path.cwd())))
+        os.execvpe(argv[0], argv, surroundings(folder))
     except OSError as error:
         os.write(2, f"{argv[0]}: {error.strerror}\n".encode())
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
 
 
-def _python(code: str) -> None:
+def _python(code: str, folder: str, ours: Sequence[str]) -> None:
     """Runs `code` as `python main.py` would, in this process, which has the libraries loaded."""
     sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
     sys.argv[:] = [_MAIN]
-    sys.path.insert(0, str(Path.cwd()))
+    sys.path.insert(0, folder)
     module = type(sys)("__main__")
     module.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
-    for name in [name for name in sys.modules if name.partition(".")[0] == "whet"]:
+    for name in ours:
         del sys.modules[name]
     linecache.cache[_MAIN] = (len(code), None, code.splitlines(keepends=True), _MAIN)
     os._exit(_status(code, module.__dict__))

@@ -30,11 +30,6 @@ def unshare(flags: int) -> None:
     _checked(_libc.unshare(flags), f"unshare({flags:#x})")
 
 
-def join(namespace: int, kind: int) -> None:
-    """Enters a namespace that is open as a file."""
-    _checked(_libc.setns(namespace, kind), f"setns({kind:#x})")
-
-
 def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
     result = _libc.mount(
         source.encode(), target.encode(), kind.encode() if kind else None, ctypes.c_ulong(flags), options.encode()

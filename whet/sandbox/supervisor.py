@@ -43,15 +43,13 @@ class World:
     filters: Mapping[str, bytes]
 
 
-def supervise(channel: socket.socket, slot: int, network: int | None, world: World) -> NoReturn:
+def supervise(channel: socket.socket, slot: int, world: World) -> NoReturn:
     """Reads a job from `channel`, runs it, and writes what came of it; then this process ends."""
     try:
         kernel.die_with_parent()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         channel.settimeout(60)
         job = json.loads(receive(channel))
-        if network is not None:
-            kernel.join(network, kernel.NEWNET)
         answer = perform(job, None if world.first_uid is None else world.first_uid + slot, world, channel)
     except OSError as error:
         answer = {"fault": f"{type(error).__name__}: {error}"}
@@ -120,7 +118,7 @@ def _walls(limits: Mapping[str, float], uid: int | None, world: World) -> str:
         if uid is not None:
             os.chown(folder, uid, uid)
         return str(folder)
-    flags = kernel.NEWNS | kernel.NEWPID | kernel.NEWIPC | kernel.NEWUTS
+    flags = kernel.NEWNS | kernel.NEWPID | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS
     if world.mode == "user":
         become_nobody_else(world.proc, flags)
     else:

@@ -68,28 +68,14 @@ def _first_uid() -> int:
 
 def serve(control: socket.socket, around: World) -> None:
     """Forks a supervisor for each channel that comes in, until the other side is gone."""
-    networks: dict[int, int] = {}
     while True:
         message, channel = _next_channel(control)
         if channel is None:
             return
-        slot = message[0]
-        if around.mode in ("root", "user") and slot not in networks:
-            networks[slot] = _new_network(around.proc)
         if os.fork() == 0:
             control.close()
-            supervise(channel, slot, networks.get(slot), around)
+            supervise(channel, message[0], around)
         channel.close()
-
-
-def _new_network(proc: int) -> int:
-    """A network namespace for a slot: empty, its only interface down. One job at a time belongs to it.
-
-    To make and take down one costs more than the rest of a job. A job can change nothing in it that another could see:
-    it has no privilege over it and can open no socket.
-    """
-    kernel.unshare(kernel.NEWNET)
-    return os.open("self/ns/net", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
 
 
 def _next_channel(control: socket.socket) -> tuple[bytes, socket.socket | None]:

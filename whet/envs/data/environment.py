@@ -42,6 +42,7 @@ class DataEnvironment(Environment):
         }
         self._images: dict[str, Path] = {}
         check = self._settings.check
+        self.judge = check.judge
         self.about = f"{len(self._source.rows)} rows of {self._source.name}, checked by {args.get('check', 'exact')}"
         given = {name: value for name, value in accepted.items() if name not in PLACES}
         made_of = digest(_code(), given, self._settings.prompt.text, check.answer, check.made_of, sided.rows)

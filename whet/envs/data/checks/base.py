@@ -24,6 +24,8 @@ class Check:
     takes: ClassVar[tuple[Argument, ...]] = ()
     """Its own arguments, beside those of every `data` environment."""
     needs_answer: ClassVar[bool] = True
+    judge: str = ""
+    """The model whose agreement was measured, for a check that asks one."""
 
     def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
         self.answer = answer

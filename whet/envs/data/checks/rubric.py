@@ -43,6 +43,7 @@ class Rubric(Check):
         super().__init__(answer, columns, own)
         self.rubric = agreement.read_rubric(self.own["rubric"])
         self.agreement = None if self.own["unmeasured"] else _trusted(self.rubric, self.own)
+        self.judge = self.agreement.judge if self.agreement else ""
 
     @property
     def made_of(self) -> Any:
