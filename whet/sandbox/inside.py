@@ -16,8 +16,12 @@ from typing import Any
 
 from whet.sandbox import kernel, seccomp
 from whet.sandbox.view import surroundings
+from whet.sandbox.world import World
 
 _MAIN = "main.py"
+
+TELL_READY = 3
+"""The descriptor on which a job's process says that its walls stand; closed before anything untrusted runs."""
 
 
 def hard_limits(limits: Mapping[str, float], data_in_use: int) -> dict[str, int]:
@@ -56,26 +60,28 @@ def drop(uid: int | None) -> None:
 
 def ready() -> None:
     """Closes what the supervisor had open, and leaves its session and its signals."""
-    os.closerange(3, 65536)
+    os.closerange(TELL_READY + 1, 65536)
     os.setsid()
     os.umask(0o022)
     for name in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
         signal.signal(name, signal.SIG_DFL)
 
 
-def run(job: Mapping[str, Any], uid: int | None, data_in_use: int, filters: Mapping[str, bytes]) -> None:
-    """Never returns. Standard streams are in place."""
+def run(job: Mapping[str, Any], uid: int | None, folder: str, world: World) -> None:
+    """Never returns. Standard streams are in place, and behind them the one that tells that the walls stand."""
+    python = "python" in job
     ready()
     os.environ.clear()
-    _limit(hard_limits(job["limits"], data_in_use if "python" in job else 0))
+    _limit(hard_limits(job["limits"], world.data_in_use if python else 0))
     drop(uid)
-    if "python" in job:
+    seccomp.install(world.filters["python" if python else "command"])
+    os.write(TELL_READY, b"1")
+    os.close(TELL_READY)
+    if python:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        seccomp.install(filters["python"])
-        _python(job["python"], folder, ours)
+        _python(job["python"], folder, world.ours)
     else:
-        seccomp.install(filters["command"])
         _command(job["argv"], folder)
 
 

@@ -16,31 +16,18 @@ import struct
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from whet.sandbox import bubblewrap, inside, kernel, view
 from whet.sandbox.watching import Watch, tree_memory
 from whet.sandbox.workspace import collect, furnish
+from whet.sandbox.world import World
 
 _HEADER = struct.Struct("!Q")
 
 _BETWEEN_LOOKS = 0.05
 """Seconds between two looks at the memory of a job's processes."""
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """What the warm parent knows and every supervisor inherits."""
-
-    mode: str
-    """`root`: namespaces by privilege; `user`: by a user namespace; `bubblewrap`: by that; `weak`: none."""
-    first_uid: int | None
-    proc: int
-    """The host's /proc, open: the view has none."""
-    data_in_use: int
-    filters: Mapping[str, bytes]
 
 
 def supervise(channel: socket.socket, slot: int, world: World) -> NoReturn:
@@ -82,16 +69,19 @@ def perform(job: Mapping[str, Any], uid: int | None, world: World, channel: sock
     folder = _walls(job["limits"], uid, world)
     furnish(folder, job["files"], uid)
     ours, theirs = _streams()
+    ready, tell_ready = os.pipe()
     began = time.monotonic()
     child = os.fork()
     if child == 0:
-        _become(job, uid, world, folder, theirs)
-    for stream in theirs:
+        _become(job, uid, world, folder, (*theirs, tell_ready))
+    for stream in (*theirs, tell_ready):
         os.close(stream)
     watch = Watch(job["limits"], job["stdin"].encode(), *ours)
     _attend(child, watch, world, channel, began)
     status, cpu = _end(child, world)
     watch.drain()
+    if not os.read(ready, 1):
+        raise OSError(f"a job was not brought behind its walls in time: {watch.text(1) or 'the machine is too busy'}")
     seconds = time.monotonic() - began
     code = _exit_code(status, world.mode)
     error, detail = watch.verdict(code, cpu)
@@ -160,9 +150,9 @@ def _streams() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
 
 
 def _become(
-    job: Mapping[str, Any], uid: int | None, world: World, folder: str, streams: tuple[int, int, int]
+    job: Mapping[str, Any], uid: int | None, world: World, folder: str, streams: tuple[int, int, int, int]
 ) -> NoReturn:
-    """The forked child. Whatever happens in it, it does not come back to the supervisor's code."""
+    """The forked child, which says when its walls stand. It never comes back to the supervisor's code."""
     try:
         os.chdir(folder)
         for number, stream in enumerate(streams):
@@ -170,10 +160,12 @@ def _become(
         if world.mode == "bubblewrap":
             inside.ready()
             kernel.die_with_parent()
+            os.write(inside.TELL_READY, b"1")
+            os.close(inside.TELL_READY)
             bubblewrap.become(job, folder, inside.hard_limits(job["limits"], 0), world.filters["command"])
-        inside.run(job, uid, world.data_in_use, world.filters)
+        inside.run(job, uid, folder, world)
     except OSError as error:
-        os.write(2, f"the sandbox failed: {error}\n".encode())
+        os.write(2, str(error).encode())
     except MemoryError:
         os.write(2, b"MemoryError\n")
         os._exit(1)

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from whet.sandbox import kernel, seccomp, view
-from whet.sandbox.supervisor import World, become_nobody_else, supervise
+from whet.sandbox.supervisor import become_nobody_else, supervise
+from whet.sandbox.world import World
 
 _SLOTS = 256
 """Uids set aside for one parent: each job under way has its own, so that no limit is shared."""
@@ -54,7 +55,9 @@ def world(mode: str, root: str) -> World:
         view.build(root)
         importlib.invalidate_caches()
         sys.path_importer_cache.clear()
-    return World(mode, first_uid, proc, int(status["VmData"].split()[0]) * 1024, filters)
+    data_in_use = int(status["VmData"].split()[0]) * 1024
+    ours = [name for name in sys.modules if name.partition(".")[0] == "whet"]
+    return World(mode, first_uid, proc, data_in_use, filters, ours)
 
 
 def _first_uid() -> int:

@@ -1,0 +1,24 @@
+"""What the warm parent knows and every process forked from it inherits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """How walls are raised here, and what was found out once so that no job needs to."""
+
+    mode: str
+    """`root`: namespaces by privilege; `user`: by a user namespace; `bubblewrap`: by that; `weak`: none."""
+    first_uid: int | None
+    """The first of the uids that jobs run under; None where we cannot become another user."""
+    proc: int
+    """The host's /proc, open: the view has none."""
+    data_in_use: int
+    """Bytes of data that the parent's libraries take; a job's memory is counted from there."""
+    filters: Mapping[str, bytes]
+    """The filters of system calls for Python code and for commands."""
+    ours: Sequence[str]
+    """Modules of ours that are loaded and that untrusted code does not find."""
