@@ -56,10 +56,29 @@ def test_a_better_candidate_is_accepted_and_the_decision_is_on_record(tmp_path: 
     assert str(gated.decision).startswith("accepted by paired (gain_shown)")
 
 
-def test_a_candidate_that_changes_nothing_is_rejected_for_few_rollouts(tmp_path: Path) -> None:
+def test_a_candidate_that_changes_nothing_is_rejected(tmp_path: Path) -> None:
     gated = brought(incumbent(tmp_path), Playbook("Be kind."))
     assert gated.decision.verdict == "reject"
-    assert gated.decision.rollouts("candidate") < 40
+
+
+def test_an_impatient_gate_drops_it_for_few_rollouts(tmp_path: Path) -> None:
+    gated = brought(incumbent(tmp_path), Playbook("Be kind."), "patient=false")
+    assert gated.decision.verdict == "reject"
+    assert gated.decision.rollouts("candidate") < 20
+
+
+def test_a_persons_candidate_is_not_dropped_for_a_bad_start(tmp_path: Path) -> None:
+    """A third of what the incumbent fails is gained: any four of those tasks may well show none of it."""
+
+    def answer(request: Request) -> str:
+        number = int(request.messages[-1].text.split()[2].strip(","))
+        return doubled(request) if request.messages[0].author == "system" and number % 3 == 0 else "wrong"
+
+    verdicts = []
+    for n in range(30, 42):
+        result = evaluate(Doubles(), FromFunction(answer), n=n, runs=tmp_path)
+        verdicts.append(decide(result, BETTER, env=Doubles(), model=FromFunction(answer)).decision.verdict)
+    assert set(verdicts) == {"accept"}
 
 
 def test_what_the_incumbents_evaluation_drew_is_not_drawn_again(tmp_path: Path) -> None:

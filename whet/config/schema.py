@@ -121,6 +121,7 @@ class GateSection(Section):
     min_effect: float = Field(default=0.0, description="a mean gain up to this counts as none")
     max_rollouts: int | None = Field(default=None, description="the most that one decision may take")
     guards: tuple[GuardSection, ...] = ()
+    patient: bool = Field(default=False, description="give it all tasks; else drop it as soon as it falls behind")
     seed: int = 0
 
 

@@ -12,6 +12,7 @@ would flatter it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -42,9 +43,18 @@ class Futility:
     first: int = 4
     gain: int = 4
     risk: int = 6
-    slope: float = 0.14
+    slope: float = 0.16
     slack: float = 0.2
     floor: float = 0.7
+
+    @property
+    def drops(self) -> bool:
+        """Whether anything is dropped before the end; the bar at the end leans on it."""
+        return math.isfinite(self.slack)
+
+
+PATIENT = Futility(first=1_000_000, gain=1_000_000, risk=1_000_000, slope=0.0, slack=math.inf, floor=-math.inf)
+"""Nothing is dropped early: for the one candidate of a person, who has no other to try next."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from whet.gate.base import Gate, answer, refuse_identical
 from whet.gate.decision import Decision
 from whet.gate.evidence import Arm, Bank, Draw, Reading
 from whet.gate.metric import Guard, Metric
+from whet.gate.paired import PATIENT, Futility
 from whet.keys import digest, policy_digest
 from whet.ledger.projection import write_atomically, write_json
 from whet.ledger.store import Ledger
@@ -41,6 +42,7 @@ def build_gate(section: GateSection) -> Gate:
     options: dict[str, object] = {"metric": Metric(section.metric), "seed": section.seed}
     if section.name == "paired":
         options |= {"alpha": section.alpha, "min_effect": section.min_effect, "max_rollouts": section.max_rollouts}
+        options["futility"] = PATIENT if section.patient else Futility()
         options["guards"] = tuple(Guard(Metric(one.metric), one.bound, one.better) for one in section.guards)
     elif foreign := sorted(section.model_fields_set - {"name", "metric", "seed"}):
         raise WhetError(f"gate {section.name}: the published rule has no {foreign[0]}; use the gate 'paired' for it")
