@@ -61,6 +61,10 @@ def test_a_file_name_that_leaves_the_workspace_is_refused(name: str) -> None:
     assert "file name" in refusal(run_python("1", collect=[name]))
 
 
+def test_a_file_that_is_also_a_folder_is_refused() -> None:
+    assert "also the folder" in refusal(run_python("1", files={"a": "x", "a/b": "y"}))
+
+
 def test_code_of_five_megabytes_is_refused() -> None:
     assert "5,000,000 characters" in refusal(run_python("#" * 5_000_000))
 

@@ -67,6 +67,16 @@ def test_a_weak_sandbox_still_ends_what_is_left_behind(monkeypatch: pytest.Monke
     assert (result.value["stdout"], result.value["seconds"] < 5.0) == ("left\n", True)
 
 
+def test_a_weak_sandbox_clears_away_folders_of_any_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+    no_namespaces(monkeypatch)
+    sandbox = open_sandbox(allow_weak=True, preload=())
+    code = "import os\nprint(os.getcwd())\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')"
+    result = asyncio.run(sandbox.run(run_python(code).payload))
+    asyncio.run(sandbox.close())
+    assert result.error == ""
+    assert not Path(result.value["stdout"].strip()).exists()
+
+
 def test_a_machine_that_is_not_linux_is_told_what_to_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
     with pytest.raises(WhetError, match="Linux only"):

@@ -177,6 +177,13 @@ def children(pid: int) -> list[int]:
         return []
 
 
+def test_a_closed_sandbox_runs_nothing() -> None:
+    sandbox = open_sandbox(preload=())
+    asyncio.run(sandbox.close())
+    with pytest.raises(FaultError, match="closed"):
+        asyncio.run(sandbox.run(run_python("1").payload))
+
+
 def test_works_perform_sandbox_jobs(sandbox: Sandbox) -> None:
     works = Works(lambda: sandbox)
     assert asyncio.run(works.perform(run_python("print(1)"))).value["stdout"] == "1\n"
@@ -193,3 +200,22 @@ def test_only_preloaded_packages_are_seen() -> None:
     asyncio.run(sandbox.close())
     assert result.value["stdout"] == "[1]\n"
     assert "No module named 'pytest'" in result.value["stderr"]
+
+
+@pytest.mark.parametrize("kind", ["pid", "net", "ipc", "mnt", "uts"])
+def test_a_job_has_namespaces_of_its_own(sandbox: Sandbox, kind: str) -> None:
+    async def story() -> tuple[str, str]:
+        jobs = [asyncio.create_task(sandbox.run(run_python("import time; time.sleep(0.8)").payload)) for _ in range(2)]
+        found: list[int] = []
+        while len(found) < 2:
+            await asyncio.sleep(0.02)
+            found = [job for supervisor in children(sandbox.parent) for job in children(supervisor)]
+        seen = (namespace(found[0], kind), namespace(found[1], kind))
+        await asyncio.gather(*jobs)
+        return seen
+
+    assert len({namespace(os.getpid(), kind), *asyncio.run(story())}) == 3
+
+
+def namespace(pid: int, kind: str) -> str:
+    return str(Path(f"/proc/{pid}/ns/{kind}").readlink())

@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from whet.sandbox import kernel, seccomp
+from whet.sandbox import kernel
 from whet.sandbox.view import surroundings
 from whet.sandbox.world import World
 
@@ -59,30 +59,32 @@ def drop(uid: int | None) -> None:
 
 
 def ready() -> None:
-    """Closes what the supervisor had open, and leaves its session and its signals."""
+    """Closes what the supervisor had open, and leaves its session."""
     os.closerange(TELL_READY + 1, 65536)
     os.setsid()
     os.umask(0o022)
-    for name in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
-        signal.signal(name, signal.SIG_DFL)
 
 
 def run(job: Mapping[str, Any], uid: int | None, folder: str, world: World) -> None:
     """Never returns. Standard streams are in place, and behind them the one that tells that the walls stand."""
     python = "python" in job
     ready()
-    os.environ.clear()
     _limit(hard_limits(job["limits"], world.data_in_use if python else 0))
     drop(uid)
-    seccomp.install(world.filters["python" if python else "command"])
+    kernel.filter_calls(world.filters["python" if python else "command"])
     os.write(TELL_READY, b"1")
     os.close(TELL_READY)
     if python:
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         _python(job["python"], folder, world.ours)
     else:
+        restore_signals()
         _command(job["argv"], folder)
+
+
+def restore_signals() -> None:
+    """The signals that Python ignores, as a program expects them."""
+    for name in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(name, signal.SIG_DFL)
 
 
 def _command(argv: list[str], folder: str) -> None:
@@ -93,12 +95,21 @@ def _command(argv: list[str], folder: str) -> None:
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
 
 
-def _python(code: str, folder: str, ours: Sequence[str]) -> None:
-    """Runs `code` as `python main.py` would, in this process, which has the libraries loaded."""
+def open_streams() -> None:
+    """Standard streams as a program on pipes has them. Made once, by the parent: a job puts its pipes under them."""
+    read, write = os.pipe()
+    for number, end in enumerate((read, write, write)):
+        os.dup2(end, number)
     sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
+    os.close(read)
+    os.close(write)
+
+
+def _python(code: str, folder: str, ours: Sequence[str]) -> None:
+    """Runs `code` as `python main.py` would, in this process, which has the libraries loaded."""
     sys.argv[:] = [_MAIN]
     sys.path.insert(0, folder)
     module = type(sys)("__main__")

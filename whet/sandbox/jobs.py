@@ -91,6 +91,9 @@ def checked(payload: Mapping[str, Any]) -> dict[str, Any] | WorkResult:
     for name in (*job["files"], *job["collect"]):
         if problem := name_problem(name):
             return refused(f"file name {name!r}: {problem}")
+    for name in job["files"]:
+        if any(other.startswith(f"{name}/") for other in job["files"]):
+            return refused(f"file name {name!r}: it is also the folder of another file")
     for text in (*texts.values(), *job["files"], *job["collect"], *job.get("argv", ())):
         if not _encodable(text):
             return refused("text that is not valid Unicode (a lone surrogate)")

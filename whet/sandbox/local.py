@@ -55,7 +55,9 @@ class LocalSandbox:
         self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
         self._parent: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._scratch: Path | None = None
         self._starting = threading.Lock()
+        self._closed = False
         self.missing: tuple[str, ...] = ()
         """Libraries that were to be preloaded and are not installed."""
         try:
@@ -76,6 +78,8 @@ class LocalSandbox:
         job = checked(payload)
         if isinstance(job, WorkResult):
             return job
+        if self._closed:
+            raise _fault("parent", "the sandbox is closed")
         body = json.dumps(job).encode()
         async with self._place():
             slot = self._free.pop()
@@ -87,6 +91,7 @@ class LocalSandbox:
                 self._free.append(slot)
 
     async def close(self) -> None:
+        self._closed = True
         self.discard()
 
     def _place(self) -> asyncio.Semaphore:
@@ -141,7 +146,10 @@ class LocalSandbox:
             self.discard()
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             self._control = ours
-            with theirs, tempfile.TemporaryDirectory(prefix="whet-view-") as root:
+            self._scratch = Path(tempfile.mkdtemp(prefix="whet-sandbox-"))
+            self._scratch.chmod(0o711)
+            with theirs:
+                root = str(self._scratch)
                 settings = {"control": theirs.fileno(), "mode": self._mode, "root": root, "preload": self._preload}
                 self._parent = _spawn(settings, theirs)
                 theirs.close()
@@ -160,7 +168,9 @@ class LocalSandbox:
             with contextlib.suppress(ProcessLookupError):
                 self._parent.kill()
             self._parent.wait()
-        self._control = self._parent = None
+        if self._scratch is not None:  # by a program that no depth of folders can stop
+            subprocess.run(["/bin/rm", "-rf", str(self._scratch)], check=False)
+        self._control = self._parent = self._scratch = None
 
 
 def _spawn(settings: Mapping[str, Any], control: socket.socket) -> subprocess.Popen[bytes]:
@@ -178,6 +188,7 @@ def _spawn(settings: Mapping[str, Any], control: socket.socket) -> subprocess.Po
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd="/",
+        start_new_session=True,
     )
 
 

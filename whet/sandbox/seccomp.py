@@ -6,7 +6,6 @@ does `clone3`, whose flags a filter cannot see (the C library then uses `clone`,
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import platform
 import struct
@@ -88,16 +87,3 @@ def program(allow_exec: bool) -> bytes:
         lines += [(_RETURN, 0, 0, _ERRNO | errno.EPERM), (_RETURN, 0, 0, _ALLOW)]
     lines.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("=HBBI", *line) for line in lines)
-
-
-class _Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("lines", ctypes.c_char_p)]
-
-
-def install(code: bytes) -> None:
-    """Puts the filter on this process and all it starts; it cannot be taken off. Needs no_new_privs."""
-    wanted = _Program(len(code) // 8, code)
-    set_seccomp, mode_filter = 22, 2
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(set_seccomp, mode_filter, ctypes.byref(wanted), 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "seccomp filter refused")

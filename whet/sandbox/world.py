@@ -14,6 +14,8 @@ class World:
     """`root`: namespaces by privilege; `user`: by a user namespace; `bubblewrap`: by that; `weak`: none."""
     first_uid: int | None
     """The first of the uids that jobs run under; None where we cannot become another user."""
+    scratch: str
+    """A folder of the host's for the files of jobs, where they have no filesystem of their own."""
     proc: int
     """The host's /proc, open: the view has none."""
     data_in_use: int

@@ -13,19 +13,23 @@ import gc
 import importlib
 import json
 import os
-import signal
+import select
 import socket
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from whet.sandbox import kernel, seccomp, view
+from whet.sandbox import inside, kernel, seccomp, view
 from whet.sandbox.supervisor import become_nobody_else, supervise
 from whet.sandbox.world import World
 
 _SLOTS = 256
 """Uids set aside for one parent: each job under way has its own, so that no limit is shared."""
+
+
+_BETWEEN_BURIALS = 0.2
+"""Seconds after which supervisors that are done are buried, should no new job come first."""
 
 
 def preload(names: Sequence[str]) -> list[str]:
@@ -57,7 +61,7 @@ def world(mode: str, root: str) -> World:
         sys.path_importer_cache.clear()
     data_in_use = int(status["VmData"].split()[0]) * 1024
     ours = [name for name in sys.modules if name.partition(".")[0] == "whet"]
-    return World(mode, first_uid, proc, data_in_use, filters, ours)
+    return World(mode, first_uid, root, proc, data_in_use, filters, ours)
 
 
 def _first_uid() -> int:
@@ -71,14 +75,20 @@ def _first_uid() -> int:
 
 def serve(control: socket.socket, around: World) -> None:
     """Forks a supervisor for each channel that comes in, until the other side is gone."""
+    under_way = 0
     while True:
-        message, channel = _next_channel(control)
-        if channel is None:
-            return
-        if os.fork() == 0:
-            control.close()
-            supervise(channel, message[0], around)
-        channel.close()
+        waiting, _, _ = select.select([control], [], [], _BETWEEN_BURIALS if under_way else None)
+        if waiting:
+            message, channel = _next_channel(control)
+            if channel is None:
+                return
+            if os.fork() == 0:
+                control.close()
+                supervise(channel, message[0], around)
+            channel.close()
+            under_way += 1
+        while under_way and os.waitpid(-1, os.WNOHANG)[0]:
+            under_way -= 1
 
 
 def _next_channel(control: socket.socket) -> tuple[bytes, socket.socket | None]:
@@ -92,8 +102,6 @@ def _next_channel(control: socket.socket) -> tuple[bytes, socket.socket | None]:
 def main(settings: Mapping[str, Any]) -> None:
     """Started by `whet.sandbox.local` with the number of an open socket to it."""
     control = socket.socket(fileno=int(settings["control"]))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         missing = preload(settings["preload"])
         around = world(settings["mode"], settings["root"])
@@ -101,6 +109,8 @@ def main(settings: Mapping[str, Any]) -> None:
         control.sendall(json.dumps({"error": f"{error}"}).encode())
         return
     control.sendall(json.dumps({"missing": missing}).encode())
+    os.environ.clear()
+    inside.open_streams()
     gc.collect()
     gc.freeze()
     atexit._clear()
