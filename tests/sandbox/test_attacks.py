@@ -83,10 +83,10 @@ def test_whet_cannot_be_imported(run) -> None:
 
 
 def test_another_plays_file_is_not_seen(sandbox: Sandbox, run) -> None:
-    holder = run_python("import time; open('/tmp/answer', 'w').write('42'); time.sleep(0.6)", files={"truth": "42"})
+    holder = run_python("import time; open('/box/tmp/answer', 'w').write('42'); time.sleep(0.6)", files={"truth": "42"})
     thief = run_python(
         "import os, time\ntime.sleep(0.3)\n"
-        "print([name for folder, _, names in os.walk('/box') for name in names], os.path.exists('/tmp/answer'))"
+        "print([name for folder, _, names in os.walk('/box') for name in names], os.path.exists('/box/tmp/answer'))"
     )
 
     async def both():
@@ -97,8 +97,8 @@ def test_another_plays_file_is_not_seen(sandbox: Sandbox, run) -> None:
 
 
 def test_nothing_of_a_job_is_left_for_the_next(run) -> None:
-    run(run_python("import builtins, sys, json\nbuiltins.print = None\njson.dumps = None\nopen('/tmp/left', 'w')"))
-    assert run(run_python("import os, json; print(json.dumps(os.listdir('/tmp')))")).value["stdout"] == "[]\n"
+    run(run_python("import builtins, sys, json\nbuiltins.print = None\njson.dumps = None\nopen('/box/tmp/left', 'w')"))
+    assert run(run_python("import os, json; print(json.dumps(os.listdir('/box/tmp')))")).value["stdout"] == "[]\n"
 
 
 def test_memory_of_another_job_is_not_inherited(run) -> None:
@@ -192,7 +192,7 @@ def test_nothing_is_written_outside_its_folder(run) -> None:
 
 def test_the_disk_is_limited(run) -> None:
     code = (
-        "try:\n    for n in range(100): open(f'/tmp/{n}', 'wb').write(bytes(1 << 20))\n"
+        "try:\n    for n in range(100): open(f'/box/tmp/{n}', 'wb').write(bytes(1 << 20))\n"
         "except OSError as error: print(error.strerror)"
     )
     assert run(run_python(code, limits=Limits(disk=8 * MIB))).value["stdout"] == "No space left on device\n"

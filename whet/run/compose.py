@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from whet.config.schema import ControlSection, EndpointSection, EvalConfig, RoleSection, SamplingSection
+from whet.config.schema import (
+    ControlSection,
+    EndpointSection,
+    EvalConfig,
+    RoleSection,
+    SamplingSection,
+    SandboxSection,
+)
 from whet.envs.base import Baseline, Environment
 from whet.envs.registry import load_environment
 from whet.envs.trivial import trivial_baselines
@@ -19,6 +26,7 @@ from whet.models.scripted import reference
 from whet.rollout.attempt import Bounds, Player
 from whet.rollout.budget import Limits
 from whet.rollout.works import Works
+from whet.sandbox.base import Sandbox
 from whet.sandbox.opening import open_sandbox
 from whet.types import Playbook, Role, Sampling
 
@@ -92,7 +100,19 @@ def build_limits(control: ControlSection) -> Limits:
 
 
 def build_works(config: EvalConfig) -> Works:
-    return Works(lambda: open_sandbox(allow_weak=config.control.sandbox.allow_weak))
+    return Works(lambda: build_sandbox(config.control.sandbox))
+
+
+def build_sandbox(section: SandboxSection) -> Sandbox:
+    """The sandbox that the config names; the local one cannot be given a network."""
+    if section.kind == "prime":
+        from whet.sandbox.prime import Machine, PrimeSandbox
+
+        machine = Machine(network=section.network)
+        return PrimeSandbox(replace(machine, image=section.image) if section.image else machine)
+    if section.network or section.image:
+        raise WhetError("control.sandbox: a network or an image needs a remote sandbox; set kind = 'prime'")
+    return open_sandbox(allow_weak=section.allow_weak)
 
 
 def build_bounds(config: EvalConfig) -> Bounds:

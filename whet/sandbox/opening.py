@@ -40,7 +40,9 @@ class BubblewrapSandbox(LocalSandbox):
 def open_sandbox(*, allow_weak: bool = False, preload: Sequence[str] = PRELOAD, width: int | None = None) -> Sandbox:
     """A sandbox whose walls were seen to stand. With `allow_weak`, one without namespaces where there is no other."""
     if not sys.platform.startswith("linux"):
-        raise WhetError("untrusted code runs on Linux only; here, use a remote sandbox: sandbox.kind = 'prime'")
+        raise WhetError(
+            "untrusted code runs on Linux only; here, use a remote one with --set control.sandbox.kind=prime"
+        )
     problems = []
     for mode in _modes():
         try:
