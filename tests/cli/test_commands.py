@@ -128,6 +128,13 @@ def test_a_budget_stops_cleanly_and_resume_continues(whet: Whet) -> None:
         assert server.requests == 30
 
 
+def test_a_dead_endpoint_is_named_and_the_exit_code_says_so(whet: Whet) -> None:
+    words = ("-m", "openai:any", "--base-url", "http://127.0.0.1:9/v1", "--set", "control.target.attempts=1")
+    said = whet("eval", SUMS, *words, "-n", "3")
+    assert said.code == 1
+    assert "last fault: connection at http://127.0.0.1:9/v1/chat/completions: no connection" in said.out
+
+
 def test_rebuild_writes_the_same_bytes(whet: Whet, tmp_path: Path) -> None:
     whet("eval", SUMS, "-m", "baseline:echo", "-n", "10", "--run", "o")
     file = tmp_path / "runs" / "o" / "results.json"

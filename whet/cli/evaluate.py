@@ -75,14 +75,18 @@ def rebuild_command(run: str, *, runs: Path) -> None:
 
 
 def show(result: EvalResult, out: Console) -> None:
-    """The table, how the run ended, and what to do next."""
+    """The table, how the run ended, and what to do next. Exit code 1 when nothing but faults came of it."""
     out.print(result.renderable())
-    tally = result.tally
+    tally, fault = result.tally, result.report.fault
+    if fault is not None:
+        out.print(f"last fault: {fault}", highlight=False, markup=False, soft_wrap=True)
     if tally.replayed and not tally.done and not tally.stopped:
         out.print(f"all {tally.replayed} rollouts replayed from {result.folder}; another --seed draws anew")
     if tally.stopped:
         out.print(f"stopped: {tally.stopped}\ncontinue with: whet resume {result.folder}", highlight=False)
     out.print(f"results: {result.folder}/results.json", highlight=False, soft_wrap=True)
+    if fault is not None and not result.report.summary.overall.rollouts:
+        raise SystemExit(1)
 
 
 @contextmanager

@@ -189,6 +189,14 @@ class Ledger:
         for row in self._db.execute(f"{latest} {narrowed} {order}", bound):
             yield rows.faulted(row)
 
+    def open_fault(self, purpose: str) -> Fault | None:
+        """The latest fault of a purpose whose key has no answer yet."""
+        sql = """SELECT body FROM faults WHERE purpose = ? AND key NOT IN (SELECT key FROM rollouts)
+            ORDER BY seq DESC LIMIT 1"""
+        row = self._db.execute(sql, (purpose,)).fetchone()
+        outcome = wire.outcome_in(orjson.loads(row[0])) if row else None
+        return outcome if isinstance(outcome, Fault) else None
+
     def policy(self, digest: str) -> Policy:
         row = self._db.execute("SELECT body FROM policies WHERE digest = ?", (digest,)).fetchone()
         if row is None:

@@ -13,7 +13,7 @@ from whet.evals.summary import Summary, summarize
 from whet.ledger.projection import write_json
 from whet.ledger.store import Ledger
 from whet.run.workspace import EVAL
-from whet.types import Outcome
+from whet.types import Fault, Outcome
 
 RESULTS = "results.json"
 TIMING = "timing.json"
@@ -28,6 +28,8 @@ class EvalReport:
     floor: Floor | None
     results: dict[str, Any]
     """The content of results.json."""
+    fault: Fault | None = None
+    """One of the faults that are still open, to show what they are about."""
 
 
 def report(config: EvalConfig, ledger: Ledger) -> EvalReport:
@@ -47,7 +49,7 @@ def report(config: EvalConfig, ledger: Ledger) -> EvalReport:
         playbook=ledger.meta()["playbook"],
         floor=floor,
     )
-    return EvalReport(summary, floor, results)
+    return EvalReport(summary, floor, results, ledger.open_fault(EVAL))
 
 
 def project(folder: Path, config: EvalConfig, ledger: Ledger) -> EvalReport:
