@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ALPHAS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35)
 PEERS = {"strict": "s", "gepa": "^", "rule_search": "D"}
 SELECTS = (17, 40, 200)
-RUNS = 100
+RUNS = 60
 LINE, PEER, ALPHA = "#1f5fa8", "#b4472e", "#888888"
 
 

@@ -129,16 +129,12 @@ def threshold(alpha: float, tasks: int, last: bool = True, binary: bool = True, 
     return NormalDist().inv_cdf(1.0 - alpha) * share * (1.0 if last else EARLY)
 
 
-def reachable(headroom: Floats, weighed: Floats | None = None) -> float:
-    """The largest statistic a candidate could still reach if it used up the headroom of any set of tasks.
-
-    `weighed` are the differences it has shown already, on other tasks.
-    """
+def reachable(headroom: Floats) -> float:
+    """The largest statistic that a candidate could reach if it used up the headroom of any set of tasks."""
     room = np.sort(headroom[headroom > 0.0])[::-1]
-    total, square = (0.0, 0.0) if weighed is None else (float(weighed.sum()), float((weighed * weighed).sum()))
-    sums = total + np.concatenate(([0.0], np.cumsum(room)))
-    roots = np.sqrt(square + LEAST_SQUARE + np.concatenate(([0.0], np.cumsum(room * room))))
-    return float((sums / roots).max())
+    if not room.size:
+        return 0.0
+    return float((np.cumsum(room) / np.sqrt(np.cumsum(room * room))).max())
 
 
 def prefixes(tasks: int) -> tuple[int, ...]:

@@ -165,7 +165,7 @@ class PairedTrial:
             behind = contrast.total < needed or (rule.slope * g > rule.slack and contrast.total <= 0.0)
             if not from_start:
                 needed, behind = rule.floor, contrast.statistic < rule.floor
-            if behind or (g == len(gains) and self._out_of_reach(block, contrast)):
+            if behind:
                 self._note("piece", contrast, needed, None)
                 return False
         return True
@@ -175,14 +175,6 @@ class PairedTrial:
         stocked_tasks = [task for task in block if self.tally.count[INCUMBENT, task]]
         room = 1.0 - self.tally.means()[INCUMBENT][stocked_tasks]
         return reachable(room) >= self._bar()
-
-    def _out_of_reach(self, block: Sequence[int], contrast: Contrast) -> bool:
-        """Whether the last bar stays out of reach even if the candidate solves all that it has not been given yet."""
-        if self.tally.span is None or len(block) < self.bank.tasks:
-            return False
-        rest = [task for task in block if not self.have[CANDIDATE][task]]
-        room = 1.0 - self.tally.means()[INCUMBENT][rest]
-        return reachable(room, contrast.weighed) < self._bar()
 
     def _passes(self, at: str, bar: float) -> bool:
         contrast = self._contrast()
