@@ -171,15 +171,32 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Playbook:
-    """The text a policy works from. The driver places it: body as system text, examples as turns before the task."""
+    """What a policy works from. The driver places it: the text as system text, examples as turns before the task.
+
+    Each part is a field of its own, so that no edit of one can damage another: `body` is the skill or rule book,
+    `guidance` advice from comparing epochs, `notes` short reminders, `files` what lies beside it.
+    """
 
     body: str = ""
     examples: tuple[Example, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+    guidance: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def blank(self) -> bool:
-        return not (self.body or self.examples or self.files)
+        return not (self.body or self.examples or self.files or self.guidance or self.notes)
+
+    @property
+    def text(self) -> str:
+        """Body, guidance and notes as one document."""
+        reminders = "\n".join(f"- {note}" for note in self.notes)
+        headed = (
+            self.body,
+            self.guidance and f"## Guidance\n\n{self.guidance}",
+            reminders and f"## Reminders\n\n{reminders}",
+        )
+        return "\n\n".join(part for part in headed if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,12 @@ def reply_in(data: Mapping[str, Any]) -> Reply:
 
 
 def playbook_out(playbook: Playbook) -> Json:
-    return {"body": playbook.body, "examples": playbook.examples, "files": dict(playbook.files)}
+    return {
+        "body": playbook.body,
+        "examples": playbook.examples,
+        "files": dict(playbook.files),
+        **_kept(guidance=playbook.guidance, notes=playbook.notes),
+    }
 
 
 def playbook_in(data: Mapping[str, Any]) -> Playbook:
@@ -113,6 +118,8 @@ def playbook_in(data: Mapping[str, Any]) -> Playbook:
         data.get("body", ""),
         tuple(Example(one["question"], one["answer"]) for one in data.get("examples", ())),
         dict(data.get("files", {})),
+        data.get("guidance", ""),
+        tuple(data.get("notes", ())),
     )
 
 

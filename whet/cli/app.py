@@ -92,6 +92,27 @@ def evaluate(
     evaluate_command(Command(base, config, tuple(overrides or ()), runs, run, json, retry_faults, dry_run))
 
 
+@app.command("train", no_args_is_help=True)
+def train(
+    config: Annotated[Path, typer.Argument(help="TOML file: env, target, train, and an optimizer or none.")],
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="Any key of the config, such as train.epochs=2.")
+    ] = None,
+    playbook: Annotated[
+        str | None, typer.Option("--playbook", "-p", help="Where to start: a file, a folder with SKILL.md, or 'blank'.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Another seed is another run. [0]")] = None,
+    run: Annotated[str | None, typer.Option("--run", help="Name of the run. [made from its identity]")] = None,
+    runs: RunsFolder = Path("runs"),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print config and plan; call nothing.")] = False,
+) -> None:
+    """Train a playbook: propose changes from train tasks, keep what the gate accepts, claim on the sealed test."""
+    from whet.cli.train import train_command
+
+    base = {"train": {"playbook": playbook, "seed": seed}}
+    train_command(config, tuple(overrides or ()), base=base, runs=runs, run=run, dry_run=dry_run)
+
+
 @app.command("compare", no_args_is_help=True)
 def compare(
     a: Annotated[str, typer.Argument(help="Run to compare with: a name or a folder.")],

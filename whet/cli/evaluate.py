@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from whet.cli.terminal import TerminalProgress, console
+from whet.config.kinds import TRAIN
 from whet.config.load import load_config, parse_value, write_config
 from whet.config.schema import EvalConfig
 from whet.envs.registry import parse_args
@@ -20,6 +21,7 @@ from whet.ledger.projection import write_json
 from whet.run.api import rebuild, resume, run_evaluation
 from whet.run.estimate import describe
 from whet.run.evaluate import EvalResult, plan_evaluation
+from whet.run.workspace import find_run, run_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def evaluate_command(command: Command) -> None:
         out.print(write_config(config).decode(), markup=False, highlight=False)
         out.print(describe(plan_evaluation(config)), markup=False, highlight=False)
         return
-    with _interruptible():
+    with interruptible():
         result = run_evaluation(
             config,
             runs=command.runs,
@@ -64,12 +66,23 @@ def evaluate_command(command: Command) -> None:
 
 
 def resume_command(run: str, overrides: tuple[str, ...], *, retry_faults: bool, runs: Path) -> None:
-    with _interruptible():
+    if run_kind(find_run(run, runs)) == TRAIN:
+        from whet.cli.train import resume_train_command
+
+        resume_train_command(run, overrides, runs=runs)
+        return
+    with interruptible():
         result = resume(run, overrides=overrides, runs=runs, progress=TerminalProgress(), retry_faults=retry_faults)
     show(result, console())
 
 
 def rebuild_command(run: str, *, runs: Path) -> None:
+    if run_kind(find_run(run, runs)) == TRAIN:
+        from whet.run.training_api import rebuild_training
+
+        steps = len(rebuild_training(run, runs=runs).training.steps)
+        console().print(f"rebuilt from {steps} steps", highlight=False)
+        return
     report = rebuild(run, runs=runs)
     console().print(f"rebuilt from {report.summary.overall.rollouts} rollouts", highlight=False)
 
@@ -90,7 +103,7 @@ def show(result: EvalResult, out: Console) -> None:
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
+def interruptible() -> Iterator[None]:
     """Ctrl-C and a polite kill end a run in the same way: what is done is kept, and the user is told how to go on."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

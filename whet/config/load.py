@@ -94,6 +94,8 @@ def _explain(kind: type[BaseModel], error: ErrorDetails) -> str:
         return f"unknown key {dotted!r}.{nearest(path[-1], known) or ' Known here: ' + ', '.join(sorted(known)) + '.'}"
     if error["type"] == "missing":
         return f"{dotted} is missing; set it in the config or with --set {dotted}=..."
+    if error["type"] == "value_error":
+        return f"{dotted}: {error['ctx']['error']}".removeprefix(": ")
     return f"{dotted} = {error['input']!r}: {error['msg'][0].lower()}{error['msg'][1:]}"
 
 

@@ -13,6 +13,7 @@ from whet.types import Playbook
 
 BLANK = "blank"
 EXAMPLES = "examples.jsonl"
+PARTS = {"body", "examples", "files", "guidance", "notes"}
 
 
 def read_playbook(source: str) -> Playbook:
@@ -57,8 +58,8 @@ def _from_folder(folder: Path) -> Playbook:
 
 def _checked(path: Path, data: Any) -> dict[str, Any]:
     """Refuses what is not a playbook, by the field that is wrong."""
-    if not isinstance(data, dict) or set(data) - {"body", "examples", "files"}:
-        raise WhetError(f"{path}: a playbook is an object with body, examples and files")
+    if not isinstance(data, dict) or set(data) - PARTS:
+        raise WhetError(f"{path}: a playbook is an object with {', '.join(sorted(PARTS))}")
     for place, one in enumerate(data.get("examples", ()), 1):
         if not isinstance(one, dict) or not all(isinstance(one.get(part), str) for part in ("question", "answer")):
             raise WhetError(f"{path}: example {place} needs a 'question' and an 'answer', both text")

@@ -130,16 +130,21 @@ class GateSection(Section):
     seed: int = 0
 
 
-class EvalConfig(Section):
-    """An evaluation: one policy on a sample of one split."""
+class PolicyConfig(Section):
+    """What any run needs: who plays where, under which limits, with which means."""
 
     env: EnvSection
     target: RoleSection
     judge: RoleSection | None = None
-    eval: EvalSection = EvalSection()
     limits: LimitsSection = LimitsSection()
     control: ControlSection = ControlSection()
 
     def identity(self) -> dict[str, Any]:
         """What the result depends on, as plain data."""
         return self.model_dump(mode="json", exclude={"control"})
+
+
+class EvalConfig(PolicyConfig):
+    """An evaluation: one policy on a sample of one split."""
+
+    eval: EvalSection = EvalSection()

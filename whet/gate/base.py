@@ -68,7 +68,7 @@ def _text(playbook: Playbook) -> tuple[object, ...]:
 
     examples = tuple((trimmed(one.question), trimmed(one.answer)) for one in playbook.examples)
     return (
-        trimmed(playbook.body),
+        trimmed(playbook.text),
         examples,
         tuple(sorted((name, trimmed(text)) for name, text in playbook.files.items())),
     )

@@ -23,6 +23,9 @@ from whet.types import Fault, Outcome, Policy, Rollout, Sampling, Usage
 
 FILE = "ledger.sqlite"
 
+CONSULTED = "consulted"
+"""The kind of effect that holds a reply of the optimiser; what it cost stands in it."""
+
 
 class Event(NamedTuple):
     at: float
@@ -189,6 +192,12 @@ class Ledger:
         for row in self._db.execute(f"{latest} {narrowed} {order}", bound):
             yield rows.faulted(row)
 
+    def outcomes_of(self, keys: Iterable[str]) -> list[Outcome]:
+        """Rollouts without transcripts by key, in the order given; keys without an answer are left out."""
+        sql = f"SELECT {rows.OUTCOME} FROM rollouts WHERE key = ?"
+        found = (self._db.execute(sql, (key,)).fetchone() for key in keys)
+        return [rows.outcome(row) for row in found if row is not None]
+
     def open_fault(self, purpose: str) -> Fault | None:
         """The latest fault of a purpose whose key has no answer yet."""
         sql = """SELECT body FROM faults WHERE purpose = ? AND key NOT IN (SELECT key FROM rollouts)
@@ -230,7 +239,14 @@ class Ledger:
             total += Usage(calls, prompt, completion, reused, None if unpriced else usd)
         for event in self.events("abandoned"):
             total += Usage(**event.body["usage"])
+        for _, body in self.effects(CONSULTED):
+            total += Usage(**body["reply"]["usage"])
         return total
+
+    def effects(self, kind: str) -> Iterator[tuple[str, Any]]:
+        """Purpose and body of every effect of a kind, in the order of their commits."""
+        for purpose, body in self._db.execute("SELECT purpose, body FROM effects WHERE kind = ? ORDER BY seq", (kind,)):
+            yield purpose, orjson.loads(body)
 
 
 def _existing(folder: Path) -> Path:

@@ -115,7 +115,7 @@ def files_of(playbook: Playbook) -> dict[str, str]:
         f"### Example {n}\n\n{one.question}\n\nA good answer:\n\n{one.answer}"
         for n, one in enumerate(playbook.examples, 1)
     ]
-    parts_of_skill = [playbook.body, *(("## Worked examples", *shown) if shown else ())]
+    parts_of_skill = [playbook.text, *(("## Worked examples", *shown) if shown else ())]
     if skill := "\n\n".join(filter(None, parts_of_skill)):
         files["SKILL.md"] = f"{skill}\n"
     return files

@@ -1,4 +1,4 @@
-"""Where a chat model finds its playbook: the body as system text, worked examples as turns before the task.
+"""Where a chat model finds its playbook: its text as system text, worked examples as turns before the task.
 
 Examples as turns teach a small model a format that the same examples in the system text do not.
 """
@@ -15,6 +15,6 @@ def place(playbook: Playbook, messages: tuple[Message, ...]) -> tuple[Message, .
     own = messages[0].text if messages and messages[0].author == "system" else ""
     rest = messages[1:] if own else messages
     files = (f"## {name}\n{text}" for name, text in sorted(playbook.files.items()))
-    text = "\n\n".join(part for part in (own, playbook.body, *files) if part)
+    text = "\n\n".join(part for part in (own, playbook.text, *files) if part)
     turns = (turn for one in playbook.examples for turn in (user(one.question), assistant(one.answer)))
     return (*((system(text),) if text else ()), *turns, *rest)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from whet.config.schema import (
     ControlSection,
     EndpointSection,
-    EvalConfig,
+    PolicyConfig,
     RoleSection,
     SamplingSection,
     SandboxSection,
@@ -40,9 +40,10 @@ class Given:
     env: Environment | None = None
     model: Model | None = None
     playbook: Playbook | None = None
+    optimizer: Model | None = None
 
 
-def build_environment(config: EvalConfig, given: Given) -> Environment:
+def build_environment(config: PolicyConfig, given: Given) -> Environment:
     return given.env or load_environment(config.env.name, config.env.args)
 
 
@@ -86,7 +87,7 @@ def build_sampling(section: SamplingSection) -> Sampling:
     )
 
 
-def build_players(config: EvalConfig, env: Environment, target: Model) -> Mapping[Role, Player]:
+def build_players(config: PolicyConfig, env: Environment, target: Model) -> Mapping[Role, Player]:
     players: dict[Role, Player] = {"target": build_player(target, config.target.sampling, config.control.target)}
     if config.judge is not None:
         judge = build_model(config.judge, config.control.judge, env)
@@ -99,7 +100,7 @@ def build_limits(control: ControlSection) -> Limits:
     return Limits(budget.usd, budget.tokens, budget.calls, budget.seconds)
 
 
-def build_works(config: EvalConfig) -> Works:
+def build_works(config: PolicyConfig) -> Works:
     return Works(lambda: build_sandbox(config.control.sandbox))
 
 
@@ -115,11 +116,11 @@ def build_sandbox(section: SandboxSection) -> Sandbox:
     return open_sandbox(allow_weak=section.allow_weak)
 
 
-def build_bounds(config: EvalConfig) -> Bounds:
+def build_bounds(config: PolicyConfig) -> Bounds:
     return Bounds(config.limits.turns, config.limits.tokens, config.control.deadline, config.control.call_timeout)
 
 
-def concurrency(config: EvalConfig, players: Mapping[Role, Player]) -> int:
+def concurrency(config: PolicyConfig, players: Mapping[Role, Player]) -> int:
     """As many attempts at once as the config says; else as the target can serve, or 64."""
     model = players["target"].model
     return config.control.concurrency or config.control.target.width or model.width or 64

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.config.playbooks import read_playbook
-from whet.config.schema import EvalConfig, SamplingSection
+from whet.config.schema import EvalConfig
 from whet.envs.base import Environment
 from whet.errors import WhetError
-from whet.evals.floor import ORACLE
 from whet.evals.sample import stratified_sample
 from whet.evals.table import summary_table
 from whet.keys import digest
@@ -23,29 +22,23 @@ from whet.rollout.attempt import Player
 from whet.rollout.budget import Budget
 from whet.rollout.engine import Engine, Progress, Tally
 from whet.run.compose import (
-    BASELINE,
     Given,
-    baseline_model,
-    baselines,
     build_bounds,
     build_environment,
     build_limits,
     build_model,
-    build_player,
     build_players,
     build_sampling,
     build_works,
     concurrency,
 )
+from whet.run.floor import play_floor
 from whet.run.project import EvalReport, project
 from whet.run.workspace import EVAL, RUNS, Identity, claim_run, run_name
 from whet.types import Playbook, Policy, Role, Ticket
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-FLOOR_TASKS = 200
-"""The floor is played on at most this many of the sampled tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,23 +174,7 @@ async def _play(
     try:
         tally = await engine.run(plan.tickets, progress=progress, what=config.target.model, retry_faults=retry_faults)
         if config.eval.floor and not tally.stopped and "judge" not in players:
-            await _play_floor(plan, engine, progress)
+            await play_floor(engine, config.control.target, config.eval.split, plan.tasks, progress)
     finally:
         await engine.works.close()
     return tally
-
-
-async def _play_floor(plan: Plan, engine: Engine, progress: Progress) -> None:
-    """The policies that no model is needed for, on the same tasks: what a score must beat to mean anything."""
-    for name, baseline in baselines(plan.env).items():
-        if name == ORACLE:
-            continue
-        model = baseline_model(name, plan.env, baseline)
-        player = build_player(model, SamplingSection(), plan.config.control.target)
-        policy = Policy(model.fingerprint)
-        floor = Engine(
-            plan.env, policy, {"target": player}, engine.ledger, Budget(), bounds=engine.bounds, works=engine.works
-        )
-        purpose = f"floor/{name}"
-        tickets = [Ticket(purpose, plan.config.eval.split, task) for task in plan.tasks[:FLOOR_TASKS]]
-        await floor.run(tickets, progress=progress, what=f"{BASELINE}{name}", retry_faults=True)

@@ -12,12 +12,12 @@ from whet.evals.results import results_json
 from whet.evals.summary import Summary, summarize
 from whet.ledger.projection import write_json
 from whet.ledger.store import Ledger
+from whet.run.floor import FLOOR
 from whet.run.workspace import EVAL
 from whet.types import Fault, Outcome
 
 RESULTS = "results.json"
 TIMING = "timing.json"
-FLOOR = "floor/"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from typing import Any
 import orjson
 
 from whet import wire
-from whet.config.load import load_config, write_config
+from whet.config.kinds import TRAIN, config_kind, playbook_kept_at
+from whet.config.load import load_config, read_toml, write_config
 from whet.config.playbooks import read_playbook, write_playbook
-from whet.config.schema import EvalConfig
+from whet.config.schema import EvalConfig, PolicyConfig
 from whet.errors import WhetError
 from whet.keys import digest
 from whet.ledger.projection import write_atomically
@@ -74,17 +75,32 @@ class Run:
 
 
 def open_run(path: str | Path, runs: Path = RUNS) -> Run:
-    """The run in a folder, or of that name under `runs`."""
+    """The evaluation in a folder, or of that name under `runs`."""
+    folder = find_run(path, runs)
+    if run_kind(folder) == TRAIN:
+        raise WhetError(f"{folder}: is a training run, not an evaluation; see it with: whet runs show {folder.name}")
+    config = load_config(EvalConfig, folder / CONFIG)
+    return Run(folder, config, read_playbook(str(folder / PLAYBOOK)))
+
+
+def find_run(path: str | Path, runs: Path = RUNS) -> Path:
+    """The folder of a run of any kind, whose ledger can be read."""
     folder = Path(path)
     if not (folder / FILE).is_file() and (runs / path / FILE).is_file():
         folder = runs / path
     with Ledger.read(folder):
         pass  # says what is wrong with it, if anything is
-    config = load_config(EvalConfig, folder / CONFIG)
-    return Run(folder, config, read_playbook(str(folder / PLAYBOOK)))
+    return folder
 
 
-def claim_run(folder: Path, config: EvalConfig, playbook: Playbook, identity: Identity, tasks: Sequence[int]) -> Ledger:
+def run_kind(folder: Path) -> str:
+    """'eval' or 'train', by the config that the run was made from."""
+    return config_kind(read_toml(folder / CONFIG))
+
+
+def claim_run(
+    folder: Path, config: PolicyConfig, playbook: Playbook, identity: Identity, tasks: Sequence[int]
+) -> Ledger:
     """The run's ledger, opened for writing; made when there is none, refused when the folder holds another run."""
     meta = {"identity": identity.digest, "playbook": identity.playbook, "tasks": wire.dumps(tasks).decode()}
     new = not (folder / FILE).exists()
@@ -106,26 +122,25 @@ def claim_run(folder: Path, config: EvalConfig, playbook: Playbook, identity: Id
     return ledger
 
 
-def run_name(config: EvalConfig, identity: Identity) -> str:
+def run_name(config: PolicyConfig, identity: Identity) -> str:
     """Environment, model and identity: the same evaluation finds its run again."""
     parts = (config.env.name.split("/")[-1], config.target.model.split("/")[-1], identity.digest[:8])
     return "-".join(re.sub(r"[^A-Za-z0-9.]+", "-", part).strip("-.")[:32] for part in parts)
 
 
-def _write_config(folder: Path, config: EvalConfig) -> None:
+def _write_config(folder: Path, config: PolicyConfig) -> None:
     """The resolved config; the playbook is the copy that the run keeps."""
-    if config.eval.playbook != "blank":
-        kept = config.eval.model_copy(update={"playbook": str(folder / PLAYBOOK)})
-        config = config.model_copy(update={"eval": kept})
-    data = write_config(config)
+    data = write_config(playbook_kept_at(config, str(folder / PLAYBOOK)))
     path = folder / CONFIG
     if not path.exists() or path.read_bytes() != data:
         write_atomically(path, data)
 
 
-def _difference(folder: Path, config: EvalConfig) -> str:
+def _difference(folder: Path, config: PolicyConfig) -> str:
     """The first key that differs from the stored config, for the message."""
-    stored = load_config(EvalConfig, folder / CONFIG).identity()
+    if run_kind(folder) != config_kind(config.model_dump()):
+        return f"it is of another kind: {run_kind(folder)}"
+    stored = load_config(type(config), folder / CONFIG).identity()
     return next(_differing("", stored, config.identity()), "its environment, model or playbook has changed")
 
 
@@ -133,5 +148,5 @@ def _differing(path: str, old: Any, new: Any) -> Iterator[str]:
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
             yield from _differing(f"{path}.{key}".strip("."), old.get(key), new.get(key))
-    elif old != new and path != "eval.playbook":
+    elif old != new and path not in ("eval.playbook", "train.playbook"):
         yield f"{path} = {old!r} there, {new!r} here"

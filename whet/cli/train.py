@@ -1,0 +1,152 @@
+"""`whet train`: the plan, a line for each step, then the sealed test, the accepted changes and where all lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from whet.cli.evaluate import interruptible
+from whet.cli.terminal import TerminalProgress, console
+from whet.config.load import load_config, write_config
+from whet.config.train import TrainConfig
+from whet.evals.compare import Comparison
+from whet.evals.intervals import Estimate
+from whet.learn.reflact.training import Training
+from whet.run.testing import BEST, FINAL, INITIAL, NONE, Tested
+from whet.run.train import TrainPlan, TrainResult, plan_training
+from whet.run.training_api import resume_training, train
+
+SHOWN = 160
+"""Characters of a change in the list."""
+
+
+def train_command(
+    config: Path,
+    overrides: tuple[str, ...],
+    *,
+    base: dict[str, Any],
+    runs: Path,
+    run: str | None,
+    dry_run: bool,
+) -> None:
+    settled = load_config(TrainConfig, config, base, overrides)
+    plan = plan_training(settled)
+    out = console()
+    if dry_run:
+        out.print(write_config(settled).decode(), markup=False, highlight=False)
+    out.print(planned(plan), markup=False, highlight=False)
+    if dry_run:
+        return
+    with interruptible():
+        result = train(settled, runs=runs, name=run, progress=TerminalProgress(), watch=Narrator(out))
+    show(result, out)
+
+
+def resume_train_command(run: str, overrides: tuple[str, ...], *, runs: Path) -> None:
+    out = console()
+    with interruptible():
+        result = resume_training(run, overrides=overrides, runs=runs, progress=TerminalProgress(), watch=Narrator(out))
+    show(result, out)
+
+
+def planned(plan: TrainPlan) -> str:
+    section = plan.config.train
+    per_step = section.batch_size * section.accumulation
+    short = f" (fewer than a batch of {per_step}: every step is short)" if len(plan.tasks) < per_step else ""
+    who = f"optimizer {plan.optimizer.name}" if plan.optimizer else "no optimizer: worked examples"
+    return (
+        f"{plan.env.name}: {len(plan.tasks)} train tasks{short}, {len(plan.select)} for the gate, "
+        f"{len(plan.test)} sealed for the test\n"
+        f"target {plan.model.name}, {who}, gate {plan.config.gate.name}\n"
+        f"{section.epochs} epochs, {plan.steps} steps, seed {section.seed}"
+    )
+
+
+class Narrator:
+    """Says each step and each end of an epoch once."""
+
+    def __init__(self, out: Console) -> None:
+        self._out = out
+        self._steps = 0
+        self._ends = 0
+
+    def __call__(self, training: Training) -> None:
+        for taken in training.steps[self._steps :]:
+            solved = taken.evidence.mean("hard") if taken.evidence else None
+            rolled = "" if solved is None else f"train {solved:.2f} solved, "
+            said = [f"step {taken.step.number}/{training.total}: {rolled}{_words(taken.action)}"]
+            said += [f"  {one.decision}" for one in taken.judged]
+            said += [f"  {line}" for line in taken.proposal.trouble]
+            self._say("\n".join(said))
+        self._steps = len(training.steps)
+        for end in training.ends[self._ends :]:
+            if end.action not in ("not_used", "nothing_changed"):
+                self._say(f"end of epoch {end.epoch}: guidance {_words(end.action)}")
+        self._ends = len(training.ends)
+
+    def _say(self, text: str) -> None:
+        self._out.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _words(action: str) -> str:
+    return action.replace("_", " ")
+
+
+def show(result: TrainResult, out: Console) -> None:
+    """The table, the accepted changes with their evidence, and where to look further."""
+    if result.tested is not None:
+        out.print(tested_table(result.tested))
+        for name in (BEST, FINAL):
+            gain = result.tested.gains[name]
+            if name == BEST or result.best != result.training.judge.current.playbook:
+                out.print(
+                    gain.words(INITIAL, name) if isinstance(gain, Comparison) else f"{name}: {gain}", soft_wrap=True
+                )
+    accepted = [one for one in result.training.judge.judged if one.accepted]
+    out.print(f"\naccepted: {len(accepted)} of {len(result.training.judge.judged)} candidates", highlight=False)
+    for judged in accepted:
+        for item in judged.items:
+            out.print(f"  + {' '.join(str(item).split())[:SHOWN]}", markup=False, highlight=False, soft_wrap=True)
+        out.print(f"    {judged.decision}", markup=False, highlight=False, soft_wrap=True)
+    used = result.summary["token_summary"]["_total"]
+    tokens = used["prompt_tokens"] + used["completion_tokens"]
+    cost = f", ${used['usd']:.2f}" if used["usd"] else ""
+    out.print(f"{used['calls']:,} calls, {tokens:,} tokens{cost}, {result.seconds:.0f} s", highlight=False)
+    if result.training.spent:
+        out.print(f"learning ended: {result.training.spent}", highlight=False)
+    if result.stopped:
+        out.print(f"stopped: {result.stopped}\ncontinue with: whet resume {result.folder}", highlight=False)
+    out.print(
+        f"best playbook: {result.folder}/best_skill.md (to use: --playbook {result.folder}/best_playbook.json)\n"
+        f"report: {result.folder}/summary.json, step by step: {result.folder}/history.json",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def tested_table(tested: Tested) -> Table:
+    from rich.box import SIMPLE_HEAD
+
+    table = Table(title="sealed test", title_justify="left", box=SIMPLE_HEAD, collapse_padding=True)
+    for heading in ("", "tasks", "pass rate [95 %]", "soft"):
+        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
+    for name in (NONE, INITIAL, BEST, FINAL):
+        figures = tested.summaries[name].overall
+        table.add_row(name, str(figures.tasks), _ranged(figures.pass_rate), _plain(figures.mean_soft))
+    if tested.floor is not None:
+        best = tested.floor.best
+        table.add_row(f"floor: {best.name}", str(best.pass_rate.tasks), _ranged(best.pass_rate), "", style="dim")
+    return table
+
+
+def _ranged(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return ""
+    return f"{estimate.value:.3f} [{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
+
+
+def _plain(estimate: Estimate | None) -> str:
+    return "" if estimate is None else f"{estimate.value:.3f}"

@@ -1,0 +1,162 @@
+"""Applies items to a playbook. A target must be found exactly once; nothing is moved, guessed or silently dropped.
+
+Body, examples, guidance, notes and files are fields: an edit names one text and cannot reach into another.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from whet.learn.reflact.records import OPS, AddExample, AddNote, Applied, Draft, Edit, Item
+from whet.types import Playbook
+
+PROTECTED = ("examples", "guidance", "notes", "appendix", "slow_update")
+"""Fields that an edit of the optimiser's may not name."""
+
+
+def apply_items(playbook: Playbook, items: Iterable[Item], max_bytes: int) -> tuple[Playbook, tuple[Applied, ...]]:
+    """The playbook with `items` in it, one after the other, and what became of each."""
+    rows: list[Applied] = []
+    for item in items:
+        after, row = apply_item(playbook, item)
+        if row.applied and size(after) > max(max_bytes, size(playbook)):
+            row = Applied(item, "skipped_too_long", f"{size(after)} bytes, at most {max_bytes}")
+        if row.applied:
+            playbook = after
+        rows.append(row)
+    return playbook, tuple(rows)
+
+
+def size(playbook: Playbook) -> int:
+    """Bytes of what the target reads in every prompt: text and files; examples are counted by number."""
+    return len(playbook.text.encode()) + sum(len(text.encode()) for text in playbook.files.values())
+
+
+def apply_item(playbook: Playbook, item: Item) -> tuple[Playbook, Applied]:
+    if isinstance(item, AddExample):
+        return _with_example(playbook, item)
+    if isinstance(item, AddNote):
+        return _with_note(playbook, item)
+    if isinstance(item, Draft):
+        return replace(playbook, body=item.body.strip()), Applied(item, "applied_rewrite")
+    if isinstance(item, Edit):
+        return _edited(playbook, item)
+    raise TypeError(f"{type(item).__name__} is a suggestion for a rewrite, not an edit")
+
+
+def _with_example(playbook: Playbook, item: AddExample) -> tuple[Playbook, Applied]:
+    examples = list(playbook.examples)
+    if any(one.question == item.example.question for one in examples):
+        return playbook, Applied(item, "skipped_duplicate", "its question is among the examples")
+    if item.instead is None:
+        examples.append(item.example)
+    elif item.instead < len(examples):
+        examples[item.instead] = item.example
+    else:
+        return playbook, Applied(item, "skipped_unmatched", f"there is no example {item.instead}")
+    status = "applied_add_example" if item.instead is None else "applied_exchange_example"
+    return replace(playbook, examples=tuple(examples)), Applied(item, status)
+
+
+def _with_note(playbook: Playbook, item: AddNote) -> tuple[Playbook, Applied]:
+    if note_key(item.note) in {note_key(one) for one in playbook.notes} or not note_key(item.note):
+        return playbook, Applied(item, "skipped_duplicate", "the reminder is there already")
+    return replace(playbook, notes=(*playbook.notes, item.note)), Applied(item, "applied_add_note")
+
+
+def note_key(note: str) -> str:
+    """Two reminders that differ in case, spaces and punctuation alone are one."""
+    return " ".join(re.findall(r"\w+", note.lower()))
+
+
+# --------------------------------------------------------------------------------------------- edits of text
+
+
+def _edited(playbook: Playbook, edit: Edit) -> tuple[Playbook, Applied]:
+    if edit.where.lower() in PROTECTED:
+        return playbook, Applied(edit, "skipped_protected", f"{edit.where} is not written by edits")
+    if edit.op not in OPS:
+        return playbook, Applied(edit, "skipped_unknown_op", f"there is no {edit.op!r}; use {', '.join(OPS)}")
+    if edit.where in ("", "body", "SKILL.md"):
+        text = playbook.body
+    elif edit.where in playbook.files:
+        text = playbook.files[edit.where]
+    elif edit.op == "append" and _plain_name(edit.where):
+        text = ""
+    else:
+        known = ", ".join(("body", *sorted(playbook.files)))
+        return playbook, Applied(edit, "skipped_unmatched", f"there is no file {edit.where!r}; there are: {known}")
+    after, status, detail = _changed(text, edit)
+    if not status.startswith("applied_"):
+        return playbook, Applied(edit, status, detail)
+    if edit.where in ("", "body", "SKILL.md"):
+        return replace(playbook, body=after), Applied(edit, status)
+    return replace(playbook, files={**playbook.files, edit.where: after}), Applied(edit, status)
+
+
+def _plain_name(name: str) -> bool:
+    return bool(re.fullmatch(r"[\w][\w.-]*(/[\w][\w.-]*)*", name)) and ".." not in name
+
+
+def _changed(text: str, edit: Edit) -> tuple[str, str, str]:
+    """The text after the edit, the status, and for a skipped edit the reason."""
+    content = edit.content.strip("\n")
+    if edit.op in ("append", "insert_after") and not content.strip():
+        return text, "skipped_empty", "there is nothing to add"
+    if edit.op in ("append", "insert_after") and _says(text, content):
+        return text, "skipped_duplicate", "the text is there already"
+    if edit.op == "append":
+        return f"{text.rstrip()}\n\n{content}".strip("\n"), "applied_append", ""
+    found = find(text, edit.target)
+    if isinstance(found, str):
+        return text, "skipped_ambiguous" if found.startswith("its target is found") else "skipped_unmatched", found
+    start, end = found
+    if edit.op == "insert_after":
+        line_end = text.find("\n", end)
+        at = len(text) if line_end < 0 else line_end
+        return f"{text[:at]}\n{content}{text[at:]}", "applied_insert_after", ""
+    if edit.op == "replace" and content.strip() == text[start:end].strip():
+        return text, "skipped_duplicate", "it changes nothing"
+    after = text[:start] + ("" if edit.op == "delete" else content) + text[end:]
+    return re.sub(r"\n{3,}", "\n\n", after).strip("\n"), f"applied_{edit.op}", ""
+
+
+def _says(text: str, content: str) -> bool:
+    """Whether every line of `content` stands in `text` already, spaces and case apart."""
+    lines = {" ".join(line.split()).lower() for line in text.splitlines()}
+    return all(" ".join(line.split()).lower() in lines for line in content.splitlines() if line.strip())
+
+
+def find(text: str, target: str) -> tuple[int, int] | str:
+    """Where `target` stands: exactly once, or once up to its spaces; else the reason, with the nearest line."""
+    target = target.strip()
+    if not target:
+        return "it names no target"
+    many = text.count(target)
+    if many == 1:
+        start = text.index(target)
+        return start, start + len(target)
+    if many == 0:
+        pattern = r"\s+".join(re.escape(word) for word in target.split())
+        matches = list(re.finditer(pattern, text))
+        if len(matches) == 1:
+            return matches[0].span()
+        many = len(matches)
+    if many > 1:
+        return f"its target is found {many} times; quote more of the text around it"
+    near = nearest_line(text, target)
+    return f"its target is not in the text; the nearest line is: {near}" if near else "its target is not in the text"
+
+
+def nearest_line(text: str, target: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    close = difflib.get_close_matches(target.splitlines()[0], lines, n=1, cutoff=0.4)
+    return close[0] if close else ""
+
+
+def unmatched(rows: Sequence[Applied]) -> tuple[Applied, ...]:
+    """The edits that go back to the optimiser: their text was not found, or found more than once."""
+    return tuple(row for row in rows if row.status in ("skipped_unmatched", "skipped_ambiguous"))

@@ -1,0 +1,166 @@
+"""The proposer that needs no optimiser: worked examples from train tasks, chosen by what they add.
+
+A solved attempt is an example as it is; a failed one is when the environment's oracle can say what would have been
+right. Several sets are tried on train tasks, and the best goes to the gate.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from whet.envs.base import drive
+from whet.keys import seed_for
+from whet.learn.reflact.edits import apply_items
+from whet.learn.reflact.proposing import Proposal
+from whet.learn.reflact.records import AddExample, Budgeted, Candidate, Evidence, Item, Patch
+from whet.learn.reflact.step import Step
+from whet.learn.reflact.transcripts import task_name
+from whet.types import Example, Reply, Rollout
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """A candidate for an example; `group` is what a set should cover: the kind of task and the answer."""
+
+    example: Example
+    task: int
+    name: str
+    group: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A set of examples and what it scored on train tasks beside the playbook without it."""
+
+    items: tuple[AddExample, ...]
+    score: float
+    without: float
+    tasks: int
+
+
+class Examples:
+    """Makes examples of the step's evidence, tries sets of them on the step's other tasks, proposes the best."""
+
+    async def propose(self, step: Step, evidence: Evidence, proposal: Proposal) -> None:
+        proposal.candidate = await step.shop.timed(f"{step.where}/select", self._proposed(step, evidence, proposal))
+
+    async def _proposed(self, step: Step, evidence: Evidence, proposal: Proposal) -> Candidate | None:
+        pool = worked_examples(step, evidence)
+        items: tuple[Item, ...] = tuple(AddExample(one.example, one.name) for one in pool)
+        proposal.patches = (Patch("examples", items, size=len(evidence.rollouts)),)
+        proposal.merged = proposal.patches[0]
+        if not pool:
+            proposal.trouble.append("no attempt of this step makes a worked example")
+            return None
+        tried = [await self._try(step, evidence, pool, number) for number in range(step.config.examples.tries)]
+        best = max(tried, key=lambda one: one.score)  # the first of equals: smaller sets are tried first
+        ranking = {"tried": [_shown(one) for one in tried], "selected": tried.index(best)}
+        proposal.chosen = Budgeted(best.items, step.config.examples.take, len(items), ranking)
+        if best.score <= best.without:
+            proposal.trouble.append(
+                f"no set did better on train tasks than the playbook without it ({best.without:.2f})"
+            )
+            return None
+        playbook, rows = apply_items(step.playbook, best.items, step.config.update.max_bytes)
+        return Candidate(playbook, rows)
+
+    async def _try(self, step: Step, evidence: Evidence, pool: Sequence[Worked], number: int) -> Tried:
+        """One set on train tasks of this step that it does not contain."""
+        section = step.config.examples
+        rng = random.Random(seed_for("reflact", "examples", step.config.train.seed, step.where, number))
+        chosen = _covering(pool, _size(step, number), rng)
+        items = _placed(chosen, len(step.playbook.examples), section.most, rng)
+        playbook, _ = apply_items(step.playbook, items, step.config.update.max_bytes)
+        inside = {one.task for one in chosen}
+        tasks = list(dict.fromkeys(one.ticket.index for one in evidence.rollouts if one.ticket.index not in inside))
+        tasks = tasks[: section.probe]
+        rolled = await step.shop.roll(f"train/{step.where}/try{number}", playbook, tasks) if tasks else ()
+        before = [one for one in evidence.rollouts if one.ticket.index in tasks]
+        return Tried(items, _mean(rolled), _mean(before), len(tasks))
+
+
+def worked_examples(step: Step, evidence: Evidence) -> list[Worked]:
+    """Every attempt of one turn that is, or can be made, a worked example; those in the playbook are left out."""
+    known = {one.question for one in step.playbook.examples}
+    found: dict[str, Worked] = {}
+    for rollout in evidence.rollouts:
+        worked = _worked(step, rollout)
+        if worked is not None and worked.example.question not in known:
+            found.setdefault(worked.example.question, worked)
+    return list(found.values())
+
+
+def _worked(step: Step, rollout: Rollout) -> Worked | None:
+    turns = [turn for turn in rollout.turns if turn.role == "target"]
+    if len(turns) != 1 or turns[0].reply.calls or rollout.score is None:
+        return None
+    question = next((message.text for message in reversed(turns[0].messages) if message.author == "user"), "")
+    answer: str | None = turns[0].reply.text if rollout.score.hard else None
+    source = "solved" if answer is not None else "corrected"
+    if source not in step.config.examples.sources:
+        return None
+    right = _right_answer(step, rollout)
+    answer = right if answer is None else answer
+    if not question.strip() or not (answer or "").strip():
+        return None
+    group = (rollout.label.kind, right or "")
+    return Worked(Example(question, (answer or "").strip()), rollout.ticket.index, task_name(rollout), group)
+
+
+def _right_answer(step: Step, rollout: Rollout) -> str | None:
+    """What the environment's oracle answers to a train task, when that earns full credit."""
+    oracle = step.shop.env.baselines().get("oracle")
+    if oracle is None:
+        return None
+    task = step.shop.env.task("train", rollout.ticket.index)
+    driven = drive(step.shop.env.play(task), lambda said, _: oracle(task, said), max_turns=1)
+    answered: Reply | None = driven.replies[0] if driven.replies else None
+    return answered.text if answered is not None and driven.score.hard and not answered.calls else None
+
+
+def _size(step: Step, number: int) -> int:
+    """How many examples a try takes: one portion, then as many as there is room for, in turn."""
+    section = step.config.examples
+    room = section.most - len(step.playbook.examples)
+    return min(section.take, section.most) if number % 2 == 0 or room <= section.take else room
+
+
+def _covering(pool: Sequence[Worked], many: int, rng: random.Random) -> list[Worked]:
+    """A random set in which kinds and answers come in turn, so that a small set covers as many as it can."""
+    groups: dict[tuple[str, str], list[Worked]] = {}
+    for one in pool:
+        groups.setdefault(one.group, []).append(one)
+    queues = [rng.sample(groups[group], len(groups[group])) for group in sorted(groups)]
+    rng.shuffle(queues)
+    chosen: list[Worked] = []
+    while queues and len(chosen) < many:
+        queues = [queue for queue in queues if queue]
+        for queue in queues[: many - len(chosen)]:
+            chosen.append(queue.pop())
+    rng.shuffle(chosen)
+    return chosen
+
+
+def _placed(chosen: Sequence[Worked], there: int, most: int, rng: random.Random) -> tuple[AddExample, ...]:
+    """Added while there is room, then in the place of others."""
+    room = max(0, most - there)
+    places = iter(rng.sample(range(there), min(there, max(0, len(chosen) - room))))
+    added = [AddExample(one.example, one.name) for one in chosen[:room]]
+    exchanged = [AddExample(one.example, one.name, place) for one, place in zip(chosen[room:], places, strict=False)]
+    return (*added, *exchanged)
+
+
+def _mean(rollouts: Iterable[Rollout]) -> float:
+    scores = [one.score for one in rollouts if one.score is not None]
+    return sum(score.hard for score in scores) / len(scores) if scores else 0.0
+
+
+def _shown(tried: Tried) -> dict[str, object]:
+    return {
+        "tasks": [item.task for item in tried.items],
+        "score": tried.score,
+        "without": tried.without,
+        "on": tried.tasks,
+    }

@@ -1,0 +1,79 @@
+"""What the run remembers of its steps and tells the optimiser: how tasks failed, what was tried, what it measured.
+
+Kept across epochs. Only what was really judged counts as rejected: an edit that could not be applied taught nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whet.learn.reflact.records import Item, Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Items that the gate judged together, and what it measured."""
+
+    items: tuple[Item, ...]
+    accepted: bool
+    before: float | None
+    after: float | None
+    tasks: int
+
+    def as_data(self) -> dict[str, Any]:
+        return {
+            "items": [item.as_data() for item in self.items],
+            "accepted": self.accepted,
+            "score_before": self.before,
+            "score_after": self.after,
+            "tasks": self.tasks,
+        }
+
+    def __str__(self) -> str:
+        verdict = "accepted" if self.accepted else "rejected"
+        measured = ""
+        if self.before is not None and self.after is not None:
+            measured = f" ({self.before:.2f} → {self.after:.2f} on {self.tasks} tasks)"
+        return f"{verdict}{measured}: " + " | ".join(" ".join(str(item).split())[:160] for item in self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One step."""
+
+    epoch: int
+    step: int
+    action: str
+    rollouts: int
+    failed: int
+    patterns: tuple[Pattern, ...] = ()
+    tried: tuple[Tried, ...] = ()
+
+    def as_data(self) -> dict[str, Any]:
+        rejected = [one for one in self.tried if not one.accepted]
+        data: dict[str, Any] = {
+            "step": self.step,
+            "epoch": self.epoch,
+            "action": self.action,
+            "n_total": self.rollouts,
+            "n_fail": self.failed,
+            "failure_patterns": [pattern.as_data() for pattern in self.patterns],
+            "tried": [one.as_data() for one in self.tried],
+        }
+        if rejected:
+            data["score_before"], data["score_after"] = rejected[-1].before, rejected[-1].after
+            data["rejected_edits"] = [item.as_data() for one in rejected for item in one.items]
+        return data
+
+    def __str__(self) -> str:
+        lines = [f"Step {self.step} (epoch {self.epoch}): {self.failed} of {self.rollouts} attempts failed"]
+        lines += [f"  {one.kind}, {len(one.tasks)}x: {one.description}" for one in self.patterns]
+        lines += [f"  {one}" for one in self.tried]
+        return "\n".join(lines)
+
+
+def reminder(entries: Sequence[Entry], most: int) -> str:
+    """The last steps as text for a prompt."""
+    return "\n".join(str(entry) for entry in entries[-most:]) if most else ""

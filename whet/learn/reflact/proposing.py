@@ -1,0 +1,73 @@
+"""Who proposes: a `Proposer` turns the evidence of a step into a candidate. `Analyst` asks an optimiser model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from whet.learn.reflact.aggregate import aggregate
+from whet.learn.reflact.notes import condensed, new_notes
+from whet.learn.reflact.records import Budgeted, Candidate, Evidence, Patch
+from whet.learn.reflact.reflect import reflect
+from whet.learn.reflact.select import scheduled, select
+from whet.learn.reflact.step import Step
+from whet.learn.reflact.update import update
+
+UNSCHEDULED = 8
+"""Items asked of one analyst where no schedule limits a step and the config names no number."""
+
+
+@dataclass(slots=True)
+class Proposal:
+    """What a proposer made of the evidence, filled in stage by stage so that a step cut short shows how far it came."""
+
+    patches: tuple[Patch, ...] = ()
+    merged: Patch | None = None
+    chosen: Budgeted | None = None
+    candidate: Candidate | None = None
+    notes: tuple[str, ...] = ()
+    condensed: int = 0
+    """Reminders that condensing took away."""
+    trouble: list[str] = field(default_factory=list)
+
+    def of(self, source: str) -> Sequence[Patch]:
+        return [one for one in self.patches if one.source == source and one.items]
+
+
+class Proposer(Protocol):
+    async def propose(self, step: Step, evidence: Evidence, proposal: Proposal) -> None:
+        """Fill `proposal`. Without a candidate, or with one that changes nothing, the step is skipped."""
+        ...
+
+
+class Analyst:
+    """Reflect, aggregate, select, update: the optimiser reads attempts and proposes changes of the text."""
+
+    async def propose(self, step: Step, evidence: Evidence, proposal: Proposal) -> None:
+        shop, where = step.shop, step.where
+        budget = scheduled(step)
+        asked = budget if budget is not None else step.config.update.edits or UNSCHEDULED
+        if asked == 0 and not step.config.reflect.lapses:
+            proposal.trouble.append("the schedule allows no edit in this step")
+            return
+        proposal.patches = await shop.timed(f"{where}/reflect", reflect(step, evidence, asked))
+        proposal.notes = new_notes(step.playbook.notes, (note for patch in proposal.patches for note in patch.notes))
+        proposal.merged = await shop.timed(f"{where}/aggregate", aggregate(step, proposal.patches))
+        proposal.trouble += [line for patch in proposal.patches for line in patch.trouble if not patch.items]
+        proposal.trouble += proposal.merged.trouble
+        items = proposal.merged.items
+        proposal.chosen = await shop.timed(f"{where}/select", select(step, items, evidence))
+        proposal.candidate = await shop.timed(f"{where}/update", self._update(step, proposal))
+
+    async def _update(self, step: Step, proposal: Proposal) -> Candidate:
+        assert proposal.chosen is not None
+        gated = proposal.notes if step.config.reflect.gate_notes else ()
+        candidate = await update(step, proposal.chosen.items, gated)
+        proposal.trouble += candidate.trouble
+        fewer, trouble = await condensed(step, candidate.playbook.notes)
+        proposal.trouble += trouble
+        if fewer is None:
+            return candidate
+        proposal.condensed = len(candidate.playbook.notes) - len(fewer)
+        return replace(candidate, playbook=replace(candidate.playbook, notes=fewer), whole=True)

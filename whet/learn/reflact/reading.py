@@ -1,0 +1,131 @@
+"""Reads the optimiser's replies: one JSON object, checked field by field. What cannot be read is asked for once more.
+
+Nothing is repaired. A reply that stays unreadable is left out and named in the step record.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from whet.learn.reflact.prompting import prompt
+from whet.learn.workshop import Workshop
+from whet.types import Message, Reply, assistant, user
+
+Read = TypeVar("Read")
+
+
+class Unreadable(Exception):
+    """Why a reply cannot be used, in words that the optimiser is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Generic[Read]):
+    """What was read, or None; `trouble` says what was wrong on the way."""
+
+    value: Read | None
+    trouble: tuple[str, ...] = ()
+
+
+async def ask_json(
+    shop: Workshop,
+    purpose: str,
+    messages: Sequence[Message],
+    read: Callable[[Mapping[str, Any]], Read],
+    max_tokens: int | None = None,
+) -> Answered[Read]:
+    """Consults the optimiser and reads its JSON; a reply that cannot be read goes back once with the reason."""
+    first = await shop.consult(purpose, messages, max_tokens)
+    try:
+        return Answered(read(object_in(first)))
+    except Unreadable as problem:
+        told = f"{purpose}: {problem}"
+        again = (*messages, assistant(first.text), user(prompt("again", problem=str(problem))))
+    second = await shop.consult(f"{purpose}/again", again, max_tokens)
+    try:
+        return Answered(read(object_in(second)), (told,))
+    except Unreadable as problem:
+        return Answered(None, (told, f"{purpose}/again: {problem}"))
+
+
+_FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+_BEGINS = re.compile(r"^\s*\{", re.MULTILINE)
+
+
+def object_in(reply: Reply) -> dict[str, Any]:
+    """The JSON object of a reply: fenced or bare, with prose around it; the longest when there are several."""
+    text = reply.text.strip()
+    if not text:
+        raise Unreadable("it is empty" + (", cut off by the token limit" if reply.truncated else ""))
+    found = [one for block in (*_FENCED.findall(text), text) for one in _objects(block)]
+    if found:
+        return max(found, key=lambda one: len(str(one)))
+    if "{" not in text:
+        raise Unreadable("it holds no JSON object")
+    raise Unreadable("its JSON is cut off" if reply.truncated else "its JSON cannot be parsed")
+
+
+def _objects(text: str) -> list[dict[str, Any]]:
+    """Objects that begin a line, and the first of all; what stands inside an object is not looked at again."""
+    decoder, found, end = json.JSONDecoder(strict=False), [], 0
+    starts = {match.end() - 1 for match in _BEGINS.finditer(text)} | {text.find("{")} - {-1}
+    for start in sorted(starts):
+        if start < end:
+            continue
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (json.JSONDecodeError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            found.append(value)
+    return found
+
+
+# --------------------------------------------------------------------------------------------- fields
+
+
+def listed(data: Mapping[str, Any], key: str) -> list[Any]:
+    value = data.get(key, [])
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise Unreadable(f"{key!r} must be a list")
+    return value
+
+
+def text_in(data: Mapping[str, Any], key: str) -> str:
+    """A text field; lone surrogates, which no file can hold, are replaced."""
+    value = data.get(key, "")
+    if value is None:
+        return ""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        value = "; ".join(value)
+    if not isinstance(value, str):
+        raise Unreadable(f"{key!r} must be text")
+    return value.encode("utf-8", "replace").decode()
+
+
+def count_in(data: Mapping[str, Any], key: str, default: int) -> int:
+    value = data.get(key, default)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else default
+
+
+def entries(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    """A list of objects."""
+    found = listed(data, key)
+    if any(not isinstance(one, dict) for one in found):
+        raise Unreadable(f"each entry of {key!r} must be an object")
+    return found
+
+
+def notes_in(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Reminders: texts, or objects that hold one."""
+    notes = []
+    for one in listed(data, "appendix_notes"):
+        text = one.get("note") or one.get("content") if isinstance(one, dict) else one
+        if isinstance(text, str) and text.strip():
+            notes.append(" ".join(text.encode("utf-8", "replace").decode().split()))
+    return tuple(notes)

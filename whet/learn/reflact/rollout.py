@@ -1,0 +1,29 @@
+"""Stage 1, rollout: what the current playbook does on the next train tasks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from whet.keys import seed_for
+from whet.learn.reflact.records import Batch, Evidence
+from whet.learn.reflact.step import Step
+
+
+def plan_epoch(tasks: Sequence[int], epoch: int, seed: int, per_step: int) -> list[tuple[int, ...]]:
+    """One pass over the train tasks in an order of the epoch's own, cut into steps; the last may be short."""
+    order = list(tasks)
+    random.Random(seed_for("reflact", "epoch", seed, epoch)).shuffle(order)
+    return [tuple(order[at : at + per_step]) for at in range(0, len(order), per_step)]
+
+
+async def roll_out(step: Step, tasks: Sequence[int]) -> Evidence:
+    """Attempts at the tasks of a step, batch by batch, all with the playbook that the step starts from."""
+    size, draws = step.config.train.batch_size, step.config.reflect.draws
+    batches = []
+    for index, at in enumerate(range(0, len(tasks), size), 1):
+        part = tasks[at : at + size]
+        rollouts = await step.shop.roll(f"train/{step.where}/b{index}", step.playbook, part, draws=draws)
+        seed = seed_for("reflact", "batch", step.config.train.seed, step.where, index)
+        batches.append(Batch(index, seed, rollouts, len(part) * draws))
+    return Evidence(tuple(batches))

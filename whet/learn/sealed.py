@@ -1,0 +1,45 @@
+"""An environment as a learner sees it: the test split is behind a wall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from whet.envs.base import Baseline, Environment, Play
+from whet.errors import WhetError
+from whet.types import Label, Split, Task
+
+
+class Sealed(Environment):
+    """`env` without its test tasks. Name and fingerprint are its own, so rollouts have the same keys."""
+
+    def __init__(self, env: Environment) -> None:
+        self._env = env
+        self.name = env.name
+        self.fingerprint = env.fingerprint
+        self.about = env.about
+        self.judge = env.judge
+
+    def size(self, split: Split) -> int | None:
+        return self._env.size(_open(split, self.name))
+
+    def label(self, split: Split, index: int) -> Label:
+        return self._env.label(_open(split, self.name), index)
+
+    def task(self, split: Split, index: int) -> Task:
+        return self._env.task(_open(split, self.name), index)
+
+    def play(self, task: Task) -> Play:
+        _open(task.split, self.name)
+        return self._env.play(task)
+
+    def baselines(self) -> Mapping[str, Baseline]:
+        return self._env.baselines()
+
+    def blob(self, sha256: str) -> bytes:
+        return self._env.blob(sha256)
+
+
+def _open(split: Split, name: str) -> Split:
+    if split == "test":
+        raise WhetError(f"{name}: a learner asked for a test task; the test split is opened once, at the end of a run")
+    return split
