@@ -3,6 +3,7 @@ and an optimiser that knows the rules, some useless ones and one that harms."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import re
@@ -69,6 +70,11 @@ def target(request: Request) -> str:
     if HARM in text and luck < 0.5:
         return kind[::-1].upper()
     return kind[::-1] if luck < (0.9 if known else 0.1) else "?"
+
+
+async def slow_target(request: Request) -> str:
+    await asyncio.sleep(0.01)
+    return target(request)
 
 
 def rules_in(text: str) -> list[str]:
@@ -148,3 +154,23 @@ def trained(
         name=folder.name,
         **options,
     )
+
+
+def timeless(folder: Path) -> dict[str, bytes]:
+    """Every readable file of a run by name, with what a clock says taken out."""
+    found = {}
+    for file in sorted(folder.rglob("*")):
+        if not file.is_file() or file.name.startswith("ledger.sqlite"):
+            continue
+        data = file.read_bytes()
+        if file.suffix == ".json":
+            data = json.dumps(_without_clock(json.loads(data)), sort_keys=True).encode()
+        found[str(file.relative_to(folder))] = data
+    return found
+
+
+def _without_clock(value: Any) -> Any:
+    if isinstance(value, dict):
+        clock = ("timing", "wall_time_s", "time_s", "total_wall_time_s")
+        return {key: _without_clock(one) for key, one in value.items() if key not in clock}
+    return [_without_clock(one) for one in value] if isinstance(value, list) else value

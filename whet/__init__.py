@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from whet.models.base import Model
     from whet.models.load import load_model
     from whet.models.scripted import Scripted
-    from whet.run.api import compare, decide, evaluate, rebuild, resume
+    from whet.run.api import compare, decide, evaluate, resume
+    from whet.run.training_api import train
     from whet.run.workspace import Run, open_run
     from whet.types import (
         Example,
@@ -45,7 +46,8 @@ _HOME = {
     "whet.models.load": ("load_model",),
     "whet.models.scripted": ("Scripted",),
     "whet.gate.simulate": ("simulate",),
-    "whet.run.api": ("compare", "decide", "evaluate", "rebuild", "resume"),
+    "whet.run.api": ("compare", "decide", "evaluate", "resume"),
+    "whet.run.training_api": ("train",),
     "whet.run.workspace": ("Run", "open_run"),
     "whet.types": (
         *("Example", "Label", "Playbook", "Reply", "Sampling", "Score", "Task"),
@@ -78,10 +80,10 @@ __all__ = [
     "load_environment",
     "load_model",
     "open_run",
-    "rebuild",
     "resume",
     "simulate",
     "solved",
+    "train",
     "user",
     "work",
 ]

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from whet.config.kinds import TRAIN
+from whet.config.load import load_config
+from whet.config.train import TrainConfig
 from whet.errors import WhetError
 from whet.evals.table import summary_table
 from whet.ledger.store import FILE, Ledger
 from whet.rollout.placing import place
 from whet.run.project import report
-from whet.run.workspace import CONFIG, EVAL, Run, open_run
+from whet.run.train_catalog import show_training, summary_of
+from whet.run.workspace import CONFIG, EVAL, Run, find_run, open_run, run_kind
 from whet.types import Message, Rollout
 
 if TYPE_CHECKING:
@@ -32,11 +36,13 @@ class Listed:
     solved: float | None = None
     faults: int = 0
     trouble: str = ""
+    stands: str = ""
+    """How a training run stands; '' for an evaluation, whose rollouts say it."""
 
     @property
     def state(self) -> str:
-        if self.trouble:
-            return self.trouble
+        if self.trouble or self.stands:
+            return self.trouble or self.stands
         return "complete" if self.rollouts + self.faults >= self.planned else f"{self.rollouts} of {self.planned}"
 
 
@@ -49,6 +55,8 @@ def list_runs(runs: Path) -> list[Listed]:
 def _listed(folder: Path) -> Listed:
     changed = max(file.stat().st_mtime for file in folder.glob("ledger.sqlite*"))
     try:
+        if run_kind(find_run(folder)) == TRAIN:
+            return _listed_training(folder, changed)
         run = open_run(folder)
         outcomes = run.outcomes()
     except WhetError as error:
@@ -65,6 +73,30 @@ def _listed(folder: Path) -> Listed:
         planned,
         sum(scored) / len(scored) if scored else None,
         len(outcomes) - len(scored),
+    )
+
+
+def _listed_training(folder: Path, changed: float) -> Listed:
+    """A training run: its rollouts of all purposes, and what the best playbook solved in the sealed test."""
+    config = load_config(TrainConfig, folder / CONFIG)
+    with Ledger.read(folder) as ledger:
+        outcomes = list(ledger.outcomes())
+        ended = [event.body["why"] for event in ledger.events("ended")]
+    summary = summary_of(folder)
+    scored = sum(not one.fault for one in outcomes)
+    if ended[-1:] == ["done"]:
+        state = "trained"
+    else:
+        state = f"step {summary['total_steps']} of {summary['planned_steps']}" if summary else "under way"
+    return Listed(
+        folder.name,
+        changed,
+        config.env.name,
+        config.target.model,
+        scored,
+        solved=summary.get("test_hard"),
+        faults=len(outcomes) - scored,
+        stands=state,
     )
 
 
@@ -85,7 +117,10 @@ def show_run(name: str, runs: Path) -> RenderableType:
     """The table of a run, what it spent, and its sessions."""
     from rich.console import Group
 
-    run = open_run(name, runs)
+    folder = find_run(name, runs)
+    if run_kind(folder) == TRAIN:
+        return show_training(folder)
+    run = open_run(folder)
     with Ledger.read(run.folder) as ledger:
         made = report(run.config, ledger)
         ended = ledger.events("ended")

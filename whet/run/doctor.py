@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from whet.config.schema import EvalConfig
+from whet.config.schema import PolicyConfig
 from whet.errors import WhetError
 from whet.models.secrets import looks_like_key
 from whet.run.loop import finish
@@ -40,7 +40,7 @@ class Finding:
     fix: str = ""
 
 
-def diagnose(config: EvalConfig | None = None, *, runs: Path = Path("runs"), ask: bool = True) -> list[Finding]:
+def diagnose(config: PolicyConfig | None = None, *, runs: Path = Path("runs"), ask: bool = True) -> list[Finding]:
     """Everything that can be found out beforehand; with a config, also its environment and its models.
 
     With `ask`, every role of the config is sent one tiny request.
@@ -97,7 +97,7 @@ def available_memory() -> int | None:
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
 
 
-def _walls(config: EvalConfig | None) -> Iterator[Finding]:
+def _walls(config: PolicyConfig | None) -> Iterator[Finding]:
     """Whether untrusted code can be run here; only environments that run code need it."""
     from whet.sandbox.opening import open_sandbox
 
@@ -123,7 +123,7 @@ def _walls(config: EvalConfig | None) -> Iterator[Finding]:
 # --------------------------------------------------------------------------------------------- keys
 
 
-def _loose_keys(config: EvalConfig | None) -> Iterator[Finding]:
+def _loose_keys(config: PolicyConfig | None) -> Iterator[Finding]:
     """Keys that a commit would publish: in the config, or in a file beside it that git does not ignore."""
     if config is not None:
         data = config.model_dump(mode="json")
@@ -142,7 +142,7 @@ def _loose_keys(config: EvalConfig | None) -> Iterator[Finding]:
         )
 
 
-def _key_files(config: EvalConfig | None) -> list[Path]:
+def _key_files(config: PolicyConfig | None) -> list[Path]:
     if config is None:
         return []
     ends = (config.control.target, config.control.judge, config.control.optimizer)

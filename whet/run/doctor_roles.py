@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from whet.config.playbooks import read_playbook
-from whet.config.schema import EndpointSection, EvalConfig, RoleSection
+from whet.config.schema import EndpointSection, PolicyConfig, RoleSection
 from whet.envs.base import Environment
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.models.base import Model, Request
@@ -23,7 +23,7 @@ from whet.types import Ask, Playbook, Reply, Sampling, user
 TINY = Request((user("Answer with the word ok."),), Sampling(max_tokens=16))
 
 
-def roles(config: EvalConfig, *, ask: bool) -> list[Finding]:
+def roles(config: PolicyConfig, *, ask: bool) -> list[Finding]:
     """Findings about the environment, the playbook and each role of a config."""
     found: list[Finding] = []
     env, playbook = _environment(config, found), _playbook(config, found)
@@ -32,6 +32,9 @@ def roles(config: EvalConfig, *, ask: bool) -> list[Finding]:
     sections = {"target": (config.target, config.control.target)}
     if config.judge is not None:
         sections["judge"] = (config.judge, config.control.judge)
+    optimizer: RoleSection | None = getattr(config, "optimizer", None)
+    if optimizer is not None:
+        sections["optimizer"] = (optimizer, config.control.optimizer)
     for role, (section, endpoint) in sections.items():
         try:
             model = build_model(section, endpoint, env)
@@ -45,7 +48,7 @@ def roles(config: EvalConfig, *, ask: bool) -> list[Finding]:
     return found
 
 
-def _environment(config: EvalConfig, found: list[Finding]) -> Environment | None:
+def _environment(config: PolicyConfig, found: list[Finding]) -> Environment | None:
     try:
         env = build_environment(config, Given())
         size = env.size(config.eval.split)
@@ -58,7 +61,7 @@ def _environment(config: EvalConfig, found: list[Finding]) -> Environment | None
     return env
 
 
-def _playbook(config: EvalConfig, found: list[Finding]) -> Playbook | None:
+def _playbook(config: PolicyConfig, found: list[Finding]) -> Playbook | None:
     try:
         return read_playbook(config.eval.playbook)
     except WhetError as error:
@@ -97,7 +100,7 @@ def _memory(role: str, section: RoleSection, endpoint: EndpointSection) -> Itera
     yield Finding(f"{role} memory", "ok" if fits else "fail", told, fix)
 
 
-def _prompt(config: EvalConfig, env: Environment, model: Model, playbook: Playbook) -> Iterator[Finding]:
+def _prompt(config: PolicyConfig, env: Environment, model: Model, playbook: Playbook) -> Iterator[Finding]:
     """Whether the first task with the playbook leaves room for a reply. Bytes are the most that tokens can be."""
     if model.context is None:
         return

@@ -10,6 +10,14 @@ from whet.run.train import TrainPlan
 from whet.types import Reply
 
 
+class LedgerEnds(BudgetReached):
+    """The replay has come to the first call that nothing remembers."""
+
+    def __init__(self) -> None:
+        super().__init__("calls", 0, 0)
+        self.args = ("the ledger ends here",)
+
+
 class Offline(Model):
     """Stands in for `model` under its name and fingerprint; the first call that is not remembered ends the replay."""
 
@@ -24,7 +32,7 @@ class Offline(Model):
         self._model = model
 
     async def complete(self, request: Request) -> Reply:
-        raise BudgetReached("calls", 0, 0)
+        raise LedgerEnds
 
     async def close(self) -> None:
         await self._model.close()

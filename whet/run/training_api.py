@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from whet.config.load import load_config
 from whet.config.playbooks import read_playbook
@@ -59,21 +60,27 @@ def resume_training(
     runs: str | Path = RUNS,
     progress: Progress | None = None,
     watch: Watch = _nothing,
+    **objects: Any,
 ) -> TrainResult:
-    """Continue a training run where it stopped. `overrides` may change its `control` part only."""
+    """Continue a training run where it stopped. `overrides` may change its `control` part only.
+
+    `objects` are needed where the run was made with an environment or models that no address names: see `train`.
+    """
     folder = find_run(run, Path(runs))
     foreign = [one for one in overrides if not one.startswith("control.")]
     if foreign:
         raise WhetError(f"--set {foreign[0]}: a resumed run keeps its identity; only keys of control may change")
     config = load_config(TrainConfig, folder / CONFIG, None, overrides)
     initial = read_playbook(str(folder / PLAYBOOK))
-    return train(config, playbook=initial, runs=folder.parent, name=folder.name, progress=progress, watch=watch)
+    return train(
+        config, playbook=initial, runs=folder.parent, name=folder.name, progress=progress, watch=watch, **objects
+    )
 
 
-def rebuild_training(run: str | Path, *, runs: str | Path = RUNS) -> TrainResult:
+def rebuild_training(run: str | Path, *, runs: str | Path = RUNS, **objects: Any) -> TrainResult:
     """Write a training run's readable files again: the run is replayed as far as its ledger reaches, calling nobody."""
     folder = find_run(run, Path(runs))
     config = load_config(TrainConfig, folder / CONFIG)
-    plan = plan_training(config, Given(playbook=read_playbook(str(folder / PLAYBOOK))))
+    plan = plan_training(config, Given(playbook=read_playbook(str(folder / PLAYBOOK)), **objects))
     offline = Offline.of(plan)
     return finish(lambda: train_plan(offline, progress=Quiet(), watch=_nothing, runs=folder.parent, name=folder.name))
