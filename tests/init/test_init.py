@@ -37,7 +37,7 @@ def test_the_config_describes_an_environment_that_loads(tmp_path: Path, monkeypa
 
 def test_the_folder_holds_config_playbook_readme_data_and_splits(tmp_path: Path) -> None:
     held = sorted(file.name for file in initialised(tmp_path).iterdir())
-    assert held == ["README.md", "config.toml", "playbook.md", "tickets.csv", "tickets.csv.splits.json"]
+    assert held == ["README.md", "config.toml", "playbook.md", "tickets.csv", "tickets.csv.splits.json", "train.toml"]
     assert sorted(file.name for file in tmp_path.iterdir()) == ["queue", "tickets.csv"]
 
 
@@ -80,7 +80,7 @@ def test_data_that_names_images_stays_where_it_is(tmp_path: Path, monkeypatch: p
     (tmp_path / "x.png").write_bytes(PNG)
     rows = [{"question": f"What is {i}?", "image": "x.png", "answer": f"thing {i}"} for i in range(8)]
     made = initialise(tmp_path / "look", source=as_lines(tmp_path / "look.jsonl", rows))
-    assert made.files == ("README.md", "config.toml", "playbook.md", "splits.json")
+    assert made.files == ("README.md", "config.toml", "playbook.md", "splits.json", "train.toml")
     monkeypatch.chdir(made.folder)
     config = load_config(EvalConfig, Path("config.toml"))
     assert config.env.name == "data:../look.jsonl"

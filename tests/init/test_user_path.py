@@ -36,3 +36,15 @@ def test_from_a_file_to_a_comparison_of_two_playbooks(tmp_path: Path, monkeypatc
     compared = whet.compare("before", "after", runs="runs")
     assert compared.overall.tasks == 4
     assert compared.words()
+
+
+def test_from_a_file_to_a_trained_playbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = initialise(tmp_path / "queue", source=TICKETS)
+    monkeypatch.chdir(made.folder)
+    small = ("train.epochs=1", "train.batch_size=6", "train.tasks=6", "train.select=6", "train.test=4")
+    quick = (*small, "examples.tries=1", "examples.probe=2", "target.sampling.max_tokens=8")
+    result = whet.train("train.toml", overrides=quick, runs="runs")
+    assert not result.stopped
+    assert result.summary["test_hard"] is not None
+    assert (result.folder / "best_skill.md").is_file()
+    assert len(result.training.steps) == 1

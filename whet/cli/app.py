@@ -9,7 +9,9 @@ import typer
 
 from whet.cli.envs import app as envs
 from whet.cli.gate import app as gate
+from whet.cli.groupqc import app as groupqc
 from whet.cli.models import app as models
+from whet.cli.ordebug import app as ordebug
 from whet.cli.runs import app as runs
 
 app = typer.Typer(
@@ -25,6 +27,8 @@ app.add_typer(envs)
 app.add_typer(gate)
 app.add_typer(models)
 app.add_typer(runs)
+app.add_typer(ordebug)
+app.add_typer(groupqc)
 
 RunsFolder = Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")]
 

@@ -17,6 +17,7 @@ import tomlkit
 
 from whet.config.load import load_config
 from whet.config.schema import EvalConfig
+from whet.config.train import TrainConfig
 from whet.envs.base import Environment
 from whet.envs.data.manifest import manifest_path
 from whet.envs.data.proposal import Proposal, propose
@@ -79,11 +80,13 @@ def _from_data(folder: Path, beside: Path, path: Path, encoding: str) -> Initial
     sizes: dict[Split, int | None] = {split: env.size(split) for split in SPLITS}
     _write_data_files(folder, beside, found, proposal, address, env)
     load_config(EvalConfig, beside / "config.toml")
+    load_config(TrainConfig, beside / "train.toml")
     commands = (
         f"cd {folder}",
         "whet eval -c config.toml --playbook blank --run before",
         "whet eval -c config.toml --run after",
         "whet compare before after",
+        "whet train train.toml",
     )
     written = tuple(sorted(str(file.relative_to(beside)) for file in beside.rglob("*") if file.is_file()))
     return Initialised(folder, written, f"data:{address}", tuple(proposal.assumed), sizes, commands)
@@ -130,7 +133,8 @@ def _write_data_files(
         "files": rows,
     }
     words.update({split: str(env.size(split)) for split in SPLITS})
-    for name in ("config.toml", "playbook.md", "README.md"):
+    words["batch"] = str(max(4, min(20, (env.size("train") or 0) // 2)))
+    for name in ("config.toml", "train.toml", "playbook.md", "README.md"):
         (beside / name).write_text(_filled(f"data/{name}.tmpl", words), encoding="utf-8")
 
 
