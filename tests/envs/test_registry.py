@@ -21,7 +21,7 @@ SUMS = str(Path(__file__).parents[2] / "examples" / "sums.py")
 @pytest.mark.parametrize(
     ("text", "address"),
     [
-        ("soup", Address("soup")),
+        ("soap", Address("soap")),
         ("reasoning-gym/leg_counting+chain_sum", Address("reasoning-gym", "leg_counting+chain_sum")),
         ("data:my/file.csv", Address("data", source="my/file.csv")),
         ("ordebug/easy:models/", Address("ordebug", "easy", "models/")),
@@ -54,7 +54,7 @@ def test_a_file_that_changed_is_imported_again(tmp_path: Path) -> None:
     ("address", "args", "said"),
     [
         ("reasoning_gym", {}, "no environment 'reasoning_gym'. Did you mean 'reasoning-gym'?"),
-        ("soup", {}, "List them with: whet envs"),
+        ("soap", {}, "List them with: whet envs"),
         ("", {}, "not the address of an environment"),
         (BROKEN, {}, "add the class or function in it"),
         (f"{BROKEN}:", {}, "add the class or function in it"),

@@ -1,0 +1,44 @@
+"""`soup`: extract data from HTML with code. The family that the registry knows, without importing what it needs."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from whet.envs.arguments import Argument
+from whet.envs.base import Environment
+from whet.errors import WhetError
+
+_NEEDS = ("bs4", "lxml", "html5lib")
+
+
+class _Family:
+    """What the registry knows about soup."""
+
+    name = "soup"
+    about = "extract data from HTML with BeautifulSoup: 57 archetypes, two tools, programs in the sandbox"
+
+    def variants(self) -> Sequence[str]:
+        return ()
+
+    def arguments(self, variant: str) -> Sequence[Argument]:
+        from whet.envs.soup.settings import ARGUMENTS
+
+        return ARGUMENTS
+
+    def build(self, variant: str, source: str, args: Mapping[str, Any]) -> Environment:
+        if variant or source:
+            raise WhetError(
+                f"soup is one environment: leave out {variant or source!r} and use arguments, as in -a mode=mvp"
+            )
+        missing = [name for name in _NEEDS if importlib.util.find_spec(name) is None]
+        if missing:
+            raise WhetError(f"soup needs {', '.join(missing)}: pip install 'whet[soup]'")
+        from whet.envs.soup.environment import Soup
+        from whet.envs.soup.settings import settings
+
+        return Soup(settings(args))
+
+
+FAMILY = _Family()
