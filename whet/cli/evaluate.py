@@ -69,7 +69,7 @@ def resume_command(run: str, overrides: tuple[str, ...], *, retry_faults: bool, 
     if run_kind(find_run(run, runs)) == TRAIN:
         from whet.cli.train import resume_train_command
 
-        resume_train_command(run, overrides, runs=runs)
+        resume_train_command(run, overrides, runs=runs)  # an unsettled plan's faults are tried again anyway
         return
     with interruptible():
         result = resume(run, overrides=overrides, runs=runs, progress=TerminalProgress(), retry_faults=retry_faults)

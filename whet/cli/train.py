@@ -61,8 +61,23 @@ def planned(plan: TrainPlan) -> str:
         f"{plan.env.name}: {len(plan.tasks)} train tasks{short}, {len(plan.select)} for the gate, "
         f"{len(plan.test)} sealed for the test\n"
         f"target {plan.model.name}, {who}, gate {plan.config.gate.name}\n"
-        f"{section.epochs} epochs, {plan.steps} steps, seed {section.seed}"
+        f"{section.epochs} epochs, {plan.steps} steps, seed {section.seed}\n"
+        f"target rollouts: {_learning(plan)} to learn from, at most {_testing(plan)} for the test, "
+        "and what the gate asks for"
     )
+
+
+def _learning(plan: TrainPlan) -> int:
+    """Train rollouts of all epochs; sets of examples are tried besides."""
+    section = plan.config.train
+    tries = plan.config.examples.tries * plan.config.examples.probe * plan.steps
+    return section.epochs * len(plan.tasks) * plan.config.reflect.draws + (tries if plan.optimizer is None else 0)
+
+
+def _testing(plan: TrainPlan) -> int:
+    """Test rollouts if no two of the playbooks are one."""
+    playbooks = 3 if plan.initial.blank else 4
+    return playbooks * len(plan.test) * plan.config.train.repeats
 
 
 class Narrator:
@@ -99,6 +114,8 @@ def show(result: TrainResult, out: Console) -> None:
     """The table, the accepted changes with their evidence, and where to look further."""
     if result.tested is not None:
         out.print(tested_table(result.tested))
+        for line in warnings(result.tested):
+            out.print(f"note: {line}", highlight=False, soft_wrap=True)
         for name in (BEST, FINAL):
             gain = result.tested.gains[name]
             if name == BEST or result.best != result.training.judge.current.playbook:
@@ -106,10 +123,12 @@ def show(result: TrainResult, out: Console) -> None:
                     gain.words(INITIAL, name) if isinstance(gain, Comparison) else f"{name}: {gain}", soft_wrap=True
                 )
     accepted = [one for one in result.training.judge.judged if one.accepted]
-    out.print(f"\naccepted: {len(accepted)} of {len(result.training.judge.judged)} candidates", highlight=False)
+    expected = result.summary["expected_false_accepts"]
+    false = "" if expected is None else f"; at most {expected:.2f} of them by chance"
+    out.print(f"\naccepted: {len(accepted)} of {len(result.training.judge.judged)} candidates{false}", highlight=False)
     for judged in accepted:
-        for item in judged.items:
-            out.print(f"  + {' '.join(str(item).split())[:SHOWN]}", markup=False, highlight=False, soft_wrap=True)
+        for change in judged.changes:
+            out.print(f"  {change[:SHOWN]}", markup=False, highlight=False, soft_wrap=True)
         out.print(f"    {judged.decision}", markup=False, highlight=False, soft_wrap=True)
     used = result.summary["token_summary"]["_total"]
     tokens = used["prompt_tokens"] + used["completion_tokens"]
@@ -140,6 +159,20 @@ def tested_table(tested: Tested) -> Table:
         best = tested.floor.best
         table.add_row(f"floor: {best.name}", str(best.pass_rate.tasks), _ranged(best.pass_rate), "", style="dim")
     return table
+
+
+def warnings(tested: Tested) -> list[str]:
+    """What a reader of the table must know."""
+    found = []
+    best, floor = tested.summaries[BEST].overall, tested.floor
+    if floor is not None and best.pass_rate is not None and floor.best.pass_rate.value >= best.pass_rate.value:
+        found.append(
+            f"the floor is not below the best playbook: a policy without any skill ({floor.best.name}) does as well"
+        )
+    faults = sum(summary.overall.faults for summary in tested.summaries.values())
+    if faults:
+        found.append(f"{faults} test rollouts met a fault and are missing")
+    return found
 
 
 def _ranged(estimate: Estimate | None) -> str:

@@ -11,11 +11,10 @@ import tomlkit
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from whet.config.schema import SECRETS
 from whet.errors import WhetError, nearest
 
 Config = TypeVar("Config", bound=BaseModel)
-
-SECRETS = {"api_key", "apikey", "key", "token", "secret", "password"}
 
 
 def load_config(

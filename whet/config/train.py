@@ -54,6 +54,7 @@ class ReflectSection(Section):
     )
     transcript_chars: int = Field(default=6000, ge=200, description="longer attempts are shortened in the middle")
     memory: int = Field(default=12, ge=0, description="earlier steps that the optimiser is reminded of")
+    forget: bool = Field(default=False, description="begin each epoch without the steps of the one before")
     lapses: bool = Field(default=False, description="reminders for rules that stood there and were not followed")
     lapses_from: Literal["both", "failures"] = "both"
     consolidate_above: int = Field(default=0, ge=0, description="reminders above which they are condensed; 0: never")
@@ -124,6 +125,10 @@ class TrainConfig(PolicyConfig):
             return data
         merged: dict[str, Any] = {}
         merge(merged, PRESETS.get(data.get("preset", "whet"), {}))
+        if data.get("optimizer") is None:
+            merged.pop("optimizer", None)
+        if _section(data, "train").get("proposer") == "examples":
+            merge(merged, FEW if _section(data, "gate").get("name", "paired") == "paired" else {})
         merge(merged, data)
         return merged
 
@@ -136,12 +141,38 @@ class TrainConfig(PolicyConfig):
         return self
 
 
+def _section(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = data.get(name)
+    return found if isinstance(found, Mapping) else found.model_dump() if isinstance(found, Section) else {}
+
+
+FEW: Mapping[str, Any] = {"update": {"bring": "bundle"}, "gate": {"patient": True}}
+"""Where proposals are few and tried before: each is judged whole, and on all tasks."""
+
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "whet": {},
     "skillopt": {
         "train": {"epochs": 4, "batch_size": 40, "accumulation": 1, "seed": 42},
-        "reflect": {"minibatch": 8, "failures_only": False, "show": "truth", "gate_notes": False},
-        "update": {"mode": "patch", "scheduler": "cosine", "edits": 4, "min_edits": 2, "merge": 8, "bring": "bundle"},
+        "optimizer": {"sampling": {"max_tokens": 16_384}},
+        "reflect": {
+            "minibatch": 8,
+            "failures_only": False,
+            "show": "truth",
+            "gate_notes": False,
+            "transcript_chars": 1_000_000,
+            "memory": 1000,
+            "forget": True,
+        },
+        "update": {
+            "mode": "patch",
+            "scheduler": "cosine",
+            "edits": 4,
+            "min_edits": 2,
+            "merge": 8,
+            "bring": "bundle",
+            "max_bytes": 1_000_000,
+            "rewrite_tokens": 64_000,
+        },
         "slow": {"use": True, "samples": 20, "pairs": "mixed", "gated": False, "idle": True},
         "meta": {"use": True},
         "gate": {"name": "strict", "metric": "hard"},

@@ -18,6 +18,7 @@ from whet.errors import BudgetReached, FaultError, LimitReached
 from whet.gate.base import Gate, answer, refuse_identical
 from whet.gate.decision import Decision
 from whet.gate.evidence import Arm, Bank, Draw, Reading
+from whet.gate.paired import PairedGate
 from whet.keys import digest, policy_digest, rollout_key
 from whet.learn.sealed import Sealed
 from whet.ledger.store import CONSULTED, Ledger
@@ -33,6 +34,11 @@ SELECT = "select"
 
 DECISION = "decision"
 TIMED = "timed"
+SETTLED = "settled"
+"""The kind of effect that says which faults a run has put up with."""
+
+TRAIN_FAULTS, SELECT_FAULTS = 0.2, 0.02
+"""Shares of a plan that may be missing: a batch to learn from bears more of it than a comparison."""
 
 Result = TypeVar("Result")
 
@@ -72,13 +78,33 @@ class Means:
             patience=self.patience,
         )
 
-    async def roll(self, policy: Policy, tickets: Sequence[Ticket], what: str) -> tuple[Rollout | None, ...]:
-        """The rollouts of a plan, in its order; None where the service gave out."""
+    async def work_off(self, policy: Policy, tickets: Sequence[Ticket], what: str, faults: float) -> tuple[str, ...]:
+        """Works off a plan and returns its keys. More than a share of `faults` halts the run.
+
+        Until a plan is settled its faults are tried again whenever the run is; from then on they stay as they are, so
+        that everything after it follows from what is remembered.
+        """
         engine = self.engine(policy)
-        tally = await engine.run(tickets, progress=self.progress, what=what)
+        keys = tuple(engine.key(ticket) for ticket in tickets)
+        plan = digest(SETTLED, keys)
+        settled = self.ledger.effect(plan, "", what) is not None
+        tally = await engine.run(tickets, progress=self.progress, what=what, retry_faults=not settled)
         if tally.stopped:
             raise Halted(tally.stopped)
-        return tuple(self.ledger.rollout(engine.key(ticket)) for ticket in tickets)
+        if not settled:
+            missing = len(keys) - len(self.ledger.outcomes_of(keys))
+            if missing > faults * len(keys):
+                last = self.ledger.open_fault(tickets[0].purpose)
+                raise Halted(f"{what}: {missing} of {len(keys)} rollouts met a fault, the last: {last}")
+            if missing:
+                self.ledger.add_effect(plan, SETTLED, what, "", {"missing": missing})
+        return keys
+
+    async def roll(
+        self, policy: Policy, tickets: Sequence[Ticket], what: str, faults: float
+    ) -> tuple[Rollout | None, ...]:
+        """The rollouts of a plan, in its order; None where the service gave out."""
+        return tuple(self.ledger.rollout(key) for key in await self.work_off(policy, tickets, what, faults))
 
 
 @dataclass(slots=True)
@@ -116,7 +142,7 @@ class Workshop:
         tickets = [Ticket(purpose, split, task, draw) for draw in range(draws) for task in tasks]
         policy = self.with_playbook(playbook)
         self._take([(policy, ticket) for ticket in tickets])
-        rolled = await self.means.roll(policy, tickets, purpose)
+        rolled = await self.means.roll(policy, tickets, purpose, TRAIN_FAULTS)
         return tuple(one for one in rolled if one is not None)
 
     def _take(self, planned: Sequence[tuple[Policy, Ticket]]) -> None:
@@ -159,9 +185,15 @@ class Workshop:
 
     # ------------------------------------------------------------------------------------------- the gate
 
-    async def decide(self, purpose: str, bank: Bank, incumbent: Playbook, candidate: Playbook) -> Decision:
-        """Brings `candidate` before the gate; the decision and its evidence are remembered."""
-        same = refuse_identical(self.gate, incumbent, candidate)
+    async def decide(
+        self, purpose: str, bank: Bank, incumbent: Playbook, candidate: Playbook, share: float = 1.0
+    ) -> Decision:
+        """Brings `candidate` before the gate; the decision and its evidence are remembered.
+
+        `share` is the part of the gate's alpha that this decision may use, where several come of one proposal.
+        """
+        gate = replace(self.gate, alpha=self.gate.alpha * share) if isinstance(self.gate, PairedGate) else self.gate
+        same = refuse_identical(gate, incumbent, candidate)
         if same is not None:
             return same
         policies: dict[Arm, Policy] = {
@@ -169,14 +201,14 @@ class Workshop:
             "candidate": self.with_playbook(candidate),
         }
         taken: dict[Draw, Reading] = {}
-        while not isinstance(found := answer(self.gate, bank, taken), Decision):
+        while not isinstance(found := answer(gate, bank, taken), Decision):
             planned = {draw: Ticket(SELECT, "select", self.select[draw.task], draw.draw) for draw in found.draws}
             self._take([(policies[draw.arm], ticket) for draw, ticket in planned.items()])
             for arm, policy in policies.items():
                 part = {draw: ticket for draw, ticket in planned.items() if draw.arm == arm}
                 taken.update(await self._draw(policy, part, f"{purpose} {arm}"))
         key = digest(DECISION, purpose)
-        asked = digest(bank, *(policy_digest(policy) for policy in policies.values()))
+        asked = digest(bank, share, *(policy_digest(policy) for policy in policies.values()))
         if self.ledger.effect(key, asked, purpose) is None:
             self.ledger.add_effect(key, DECISION, purpose, asked, found.as_data())
         return found
@@ -184,7 +216,7 @@ class Workshop:
     async def _draw(self, policy: Policy, planned: Mapping[Draw, Ticket], what: str) -> dict[Draw, Reading]:
         if not planned:
             return {}
-        rolled = await self.means.roll(policy, list(planned.values()), what)
+        rolled = await self.means.roll(policy, list(planned.values()), what, SELECT_FAULTS)
         scores = (None if rollout is None else rollout.score for rollout in rolled)
         return {draw: self.gate.read(score) for draw, score in zip(planned, scores, strict=True)}
 

@@ -22,5 +22,11 @@ def write_atomically(path: Path, data: bytes) -> None:
         beside.unlink(missing_ok=True)
 
 
+def sweep(folder: Path) -> None:
+    """Remove what a killed writer left beside. For whoever holds the run's lock."""
+    for part in folder.rglob(".*.part"):
+        part.unlink(missing_ok=True)
+
+
 def write_json(path: Path, value: Any) -> None:
     write_atomically(path, wire.dumps(value, pretty=True))

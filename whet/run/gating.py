@@ -19,6 +19,7 @@ from whet.gate.decision import Decision
 from whet.gate.evidence import Arm, Bank, Draw, Reading
 from whet.gate.metric import Guard, Metric
 from whet.gate.paired import PATIENT, Futility
+from whet.gate.spending import Spending
 from whet.keys import digest, policy_digest
 from whet.ledger.projection import write_atomically, write_json
 from whet.ledger.store import Ledger
@@ -32,6 +33,9 @@ from whet.types import Playbook, Policy, Ticket
 GATE = "gate"
 """The purpose of rollouts that a gate asked for."""
 
+SHARED = {"name", "metric", "seed"}
+"""Keys of the gate that every rule has."""
+
 CHILDREN = "gates"
 DECISION = "decision.json"
 CANDIDATE = "candidate.json"
@@ -42,11 +46,17 @@ def build_gate(section: GateSection) -> Gate:
     options: dict[str, object] = {"metric": Metric(section.metric), "seed": section.seed}
     if section.name == "paired":
         options |= {"alpha": section.alpha, "min_effect": section.min_effect, "max_rollouts": section.max_rollouts}
+        options |= {"stock": section.stock, "spending": Spending(section.spending) if section.spending else None}
         options["futility"] = PATIENT if section.patient else Futility()
         options["guards"] = tuple(Guard(Metric(one.metric), one.bound, one.better) for one in section.guards)
-    elif foreign := sorted(section.model_fields_set - {"name", "metric", "seed"}):
+    elif foreign := [name for name in sorted(section.model_fields_set - SHARED) if _differs(section, name)]:
         raise WhetError(f"gate {section.name}: the published rule has no {foreign[0]}; use the gate 'paired' for it")
     return gate_named(section.name, **options)
+
+
+def _differs(section: GateSection, name: str) -> bool:
+    """Whether a key says more than its default, which a stored config always spells out."""
+    return bool(getattr(section, name) != GateSection.model_fields[name].default)
 
 
 @dataclass(frozen=True, slots=True)

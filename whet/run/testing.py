@@ -11,12 +11,13 @@ from whet.evals.compare import Comparison, compare
 from whet.evals.floor import Floor, floor_of
 from whet.evals.summary import Summary, summarize
 from whet.learn.reflact.training import Training
-from whet.learn.workshop import Halted, Means
+from whet.learn.workshop import SELECT_FAULTS, Means
 from whet.run.floor import FLOOR, play_floor
 from whet.types import Outcome, Playbook, Policy, Ticket
 
 TEST = "test"
 NONE, INITIAL, BEST, FINAL = "no playbook", "initial", "best", "final"
+KEPT = "the initial playbook was kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,12 @@ async def open_test(means: Means, sealing: Sealing, training: Training) -> Teste
     }
     outcomes: dict[str, tuple[Outcome, ...]] = {}
     for name, playbook in named.items():
-        engine = means.engine(replace(sealing.policy, playbook=playbook))
-        tickets = sealing.tickets()
-        tally = await engine.run(tickets, progress=means.progress, what=f"test, {name}")
-        if tally.stopped:
-            raise Halted(tally.stopped)
-        outcomes[name] = tuple(means.ledger.outcomes_of(engine.key(ticket) for ticket in tickets))
+        policy = replace(sealing.policy, playbook=playbook)
+        keys = await means.work_off(policy, sealing.tickets(), f"test, {name}", SELECT_FAULTS)
+        found = {outcome.key: outcome for outcome in means.ledger.outcomes(TEST)}  # open faults included
+        outcomes[name] = tuple(found[key] for key in keys if key in found)
     if "judge" not in means.players:
+        engine = means.engine(sealing.policy)
         await play_floor(engine, sealing.endpoint, TEST, sealing.tasks, means.progress)
     return fold(named, outcomes, sealing, _floors(means))
 
@@ -74,7 +74,7 @@ def fold(
     gains: dict[str, Comparison | str] = {}
     for name in (BEST, FINAL):
         if named[name] == named[INITIAL]:
-            gains[name] = "the initial playbook was kept"
+            gains[name] = KEPT
             continue
         try:
             gains[name] = compare(outcomes[INITIAL], outcomes[name], tasks=meant)

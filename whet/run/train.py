@@ -18,6 +18,7 @@ from whet.keys import digest
 from whet.learn.reflact.artifacts import Artifacts
 from whet.learn.reflact.training import Training
 from whet.learn.workshop import Halted, Means, Workshop
+from whet.ledger.projection import sweep
 from whet.ledger.store import Ledger
 from whet.models.base import Model
 from whet.rollout.attempt import Player
@@ -137,6 +138,7 @@ async def train_plan(
     players = build_players(plan.config, plan.env, plan.model)
     try:
         with claim_run(folder, plan.config, plan.initial, plan.identity, plan.tasks) as ledger:
+            sweep(folder)
             ledger.add_event("session", planned=plan.steps)
             try:
                 result = await _train(plan, folder, players, ledger, progress, watch, began)

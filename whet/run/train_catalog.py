@@ -36,7 +36,7 @@ def show_training(folder: Path) -> RenderableType:
         f"best playbook: {folder}/best_skill.md, from {summary['best_origin']}",
     ]
     for one in summary["accepted"]:
-        lines += [f"  + {' '.join(change.split())[:160]}" for change in one["changes"]]
+        lines += [f"  {change[:160]}" for change in one["changes"]]
         lines.append(f"    {one['says']}")
     if summary["stopped"]:
         lines.append(f"stopped: {summary['stopped']}; continue with: whet resume {folder}")

@@ -8,18 +8,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from whet import wire
 from whet.config.train import TrainConfig
 from whet.evals.compare import Comparison
 from whet.evals.intervals import Estimate
-from whet.gate.decision import expected_false_accepts
+from whet.gate.decision import Decision, expected_false_accepts
 from whet.keys import policy_digest, rollout_key
 from whet.learn.reflact import usage
 from whet.learn.reflact.standing import Judged
+from whet.learn.reflact.step_files import drawn, result_of, write_lines
 from whet.learn.reflact.training import Training
 from whet.learn.workshop import SELECT
-from whet.ledger.projection import write_atomically, write_json
-from whet.run.testing import BEST, FINAL, INITIAL, NONE, Tested
+from whet.ledger.projection import write_json
+from whet.run.testing import BEST, FINAL, INITIAL, KEPT, NONE, Tested
 from whet.types import Outcome, Playbook, Ticket
 
 FOLDERS = {NONE: "test_eval_none", INITIAL: "test_eval_baseline", BEST: "test_eval", FINAL: "test_eval_final"}
@@ -38,7 +38,7 @@ def write_summary(
     """Write and return the summary. `total_wall_time_s` is the clock's; all else follows from the replies."""
     _write_evaluation(folder / "selection_eval_baseline", selected(training, training.initial))
     if training.final is not None:
-        (folder / "final_selection_eval").mkdir(exist_ok=True)
+        _write_evaluation(folder / "final_selection_eval", drawn(training.shop, training.final))
         write_json(folder / "final_selection_eval" / "decision.json", training.final.as_data())
     for name, place in FOLDERS.items() if tested else ():
         assert tested is not None
@@ -51,7 +51,7 @@ def write_summary(
         **_counts(training, history),
         **_tests(tested),
         "accepted": [_accepted(judged) for judged in training.judge.judged if judged.accepted],
-        "expected_false_accepts": expected_false_accepts(one.decision for one in training.judge.judged),
+        "expected_false_accepts": expected_false_accepts(_decisions(training)),
         "spent": training.spent,
         "stopped": stopped,
         "total_wall_time_s": round(seconds, 3),
@@ -61,12 +61,16 @@ def write_summary(
     return summary
 
 
+def _decisions(training: Training) -> list[Decision]:
+    final = [training.final.decision] if training.final else []
+    return [*(one.decision for one in training.judge.judged), *final]
+
+
 def _standing(training: Training) -> dict[str, Any]:
     judge = training.judge
     last = selected(training, judge.current.playbook)
     return {
         "baseline_selection_hard": _mean(selected(training, training.initial), "hard"),
-        "baseline_gate_score": judge.first_score,
         "best_selection_hard": _mean(selected(training, judge.best.playbook), "hard"),
         "best_gate_score": judge.best.score,
         "final_selection_hard": _mean(last, "hard"),
@@ -124,7 +128,7 @@ def _tests(tested: Tested | None) -> dict[str, Any]:
     for key, name in (("test_delta", BEST), ("final_test_delta", FINAL)):
         gain = tested.gains[name] if tested else None
         difference = gain.overall.difference if isinstance(gain, Comparison) else None
-        figures[f"{key}_hard"] = 0.0 if isinstance(gain, str) and difference is None else _value(difference)
+        figures[f"{key}_hard"] = 0.0 if gain == KEPT else _value(difference)
         figures[f"{key}_interval"] = _interval(difference)
         figures[f"{key}_says"] = gain.words(INITIAL, name) if isinstance(gain, Comparison) else gain
     floor = tested.floor.best if tested and tested.floor else None
@@ -134,8 +138,7 @@ def _tests(tested: Tested | None) -> dict[str, Any]:
 
 
 def _accepted(judged: Judged) -> dict[str, Any]:
-    data = judged.as_data()
-    return {"changes": [str(item) for item in judged.items] or ["guidance"], **data}
+    return {"changes": list(judged.changes), **judged.as_data()}
 
 
 # --------------------------------------------------------------------------------------------- evaluations
@@ -151,19 +154,7 @@ def selected(training: Training, playbook: Playbook) -> list[Outcome]:
 
 def _write_evaluation(place: Path, outcomes: Sequence[Outcome]) -> None:
     place.mkdir(parents=True, exist_ok=True)
-    rows = [
-        {
-            "id": f"{one.ticket.split}/{one.ticket.index}",
-            "draw": one.ticket.draw,
-            "hard": one.hard,
-            "soft": one.soft,
-            "n_turns": one.turns,
-            "fail_reason": "" if one.hard else one.reason,
-            "task_type": one.label.kind,
-        }
-        for one in outcomes
-    ]
-    write_atomically(place / "results.jsonl", b"".join(wire.dumps(row) + b"\n" for row in rows))
+    write_lines(place / "results.jsonl", [result_of(one) for one in outcomes])
     kinds: dict[str, list[int]] = {}
     for one in outcomes:
         kinds.setdefault(one.label.kind, []).append(one.hard)

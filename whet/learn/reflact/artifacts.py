@@ -7,9 +7,9 @@ from typing import Any
 
 from whet import wire
 from whet.config.playbooks import write_playbook
-from whet.learn.reflact.documents import document
+from whet.learn.reflact.documents import document, write_folder
 from whet.learn.reflact.epoch_end import EpochEnd
-from whet.learn.reflact.step_files import write_step
+from whet.learn.reflact.step_files import drawn, result, write_lines, write_step
 from whet.learn.reflact.training import Training
 from whet.ledger.projection import write_atomically, write_json
 
@@ -26,9 +26,11 @@ class Artifacts:
 
     def write(self, training: Training) -> None:
         (self.folder / SKILLS).mkdir(parents=True, exist_ok=True)
+        splits = {"train": list(training.tasks), "select": list(training.shop.select)}
+        write_json(self.folder / "splits.json", splits)
         self._skill(0, document(training.initial))
         for taken in training.steps[len(self.history) :]:
-            if taken.current is None:
+            if taken.current is None or not (taken.complete or taken.stopped):
                 break  # under way
             self.history.append(write_step(self.folder, training.shop, taken))
             self._skill(taken.step.number, document(taken.current.playbook))
@@ -52,11 +54,14 @@ class Artifacts:
     def _write_standing(self, training: Training) -> None:
         judge, last = training.judge, len(self.history)
         write_atomically(self.folder / "best_skill.md", document(judge.best.playbook).encode())
+        write_atomically(self.folder / "current_skill.md", document(judge.current.playbook).encode())
         write_atomically(self.folder / "best_playbook.json", write_playbook(judge.best.playbook))
+        if judge.best.playbook.files:
+            write_folder(self.folder / "best_skill", judge.best.playbook)
         write_atomically(self.folder / "current_playbook.json", write_playbook(judge.current.playbook))
         state = {
             "last_completed_step": last,
-            "current_skill_path": f"{SKILLS}/skill_v{last:04d}.md",
+            "current_skill_path": "current_skill.md",
             "current_score": judge.current.score,
             "current_origin": judge.current.origin,
             "best_skill_path": "best_skill.md",
@@ -73,9 +78,12 @@ class Artifacts:
             place = self.folder / "slow_update" / f"epoch_{end.epoch:02d}"
             place.mkdir(parents=True, exist_ok=True)
             seconds = training.shop.seconds(f"e{end.epoch}/end/slow")
-            write_json(place / "slow_result.json", end.slow_data(seconds))
+            measured = drawn(training.shop, end.judged) if end.judged else []
+            write_json(place / "slow_result.json", end.slow_data(seconds, measured))
             write_json(place / "comparison_pairs.json", [pair.as_data() for pair in end.shown])
             write_json(place / "comparison_pairs_all.json", [pair.as_data() for pair in end.pairs])
+            for side in ("before", "after"):
+                write_lines(place / f"rollout_{side}.jsonl", [result(getattr(pair, side)) for pair in end.pairs])
             if end.candidate is not None:
                 write_atomically(place / "candidate_skill.md", document(end.candidate).encode())
         if training.config.meta.use:

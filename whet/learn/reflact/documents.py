@@ -1,7 +1,12 @@
-"""A playbook as one Markdown document, for a person to read."""
+"""A playbook as Markdown: one document for a person to read, or a folder with SKILL.md for an agent."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from whet import wire
+from whet.config.playbooks import EXAMPLES
+from whet.ledger.projection import write_atomically
 from whet.types import Playbook
 
 
@@ -15,3 +20,13 @@ def document(playbook: Playbook) -> str:
     parts = [playbook.text, *(["## Worked examples", *shown] if shown else []), *files]
     text = "\n\n".join(part for part in parts if part)
     return f"{text}\n" if text else ""
+
+
+def write_folder(folder: Path, playbook: Playbook) -> None:
+    """SKILL.md with the files beside it, as `--playbook FOLDER` reads it."""
+    written = {"SKILL.md": f"{playbook.text}\n", **playbook.files}
+    if playbook.examples:
+        written[EXAMPLES] = "".join(wire.dumps(one).decode() + "\n" for one in playbook.examples)
+    for name, text in written.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / name, text.encode())

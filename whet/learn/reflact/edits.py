@@ -120,8 +120,17 @@ def _changed(text: str, edit: Edit) -> tuple[str, str, str]:
         return f"{text[:at]}\n{content}{text[at:]}", "applied_insert_after", ""
     if edit.op == "replace" and content.strip() == text[start:end].strip():
         return text, "skipped_duplicate", "it changes nothing"
-    after = text[:start] + ("" if edit.op == "delete" else content) + text[end:]
-    return re.sub(r"\n{3,}", "\n\n", after).strip("\n"), f"applied_{edit.op}", ""
+    if edit.op == "replace" and content.strip():
+        return text[:start] + content + text[end:], "applied_replace", ""
+    return _closed(text[:start], text[end:]), f"applied_{edit.op}", ""
+
+
+def _closed(before: str, after: str) -> str:
+    """Two ends of a text joined where something was taken out: no gap wider than one empty line remains there."""
+    if before.endswith("\n") and after.startswith("\n"):
+        gap = len(before) - len(before.rstrip("\n")) + len(after) - len(after.lstrip("\n"))
+        before, after = before.rstrip("\n") + "\n" * min(2, gap), after.lstrip("\n")
+    return (before + after).strip("\n")
 
 
 def _says(text: str, content: str) -> bool:

@@ -14,7 +14,7 @@ from whet.learn.reflact.prompting import messages, playbook_sections, prompt
 from whet.learn.reflact.reading import Unreadable, ask_json, text_in
 from whet.learn.reflact.standing import Judge, Judged
 from whet.learn.workshop import Workshop
-from whet.types import Playbook
+from whet.types import Outcome, Playbook
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,12 @@ class EpochEnd:
         scores = [getattr(pair, side).score for pair in self.pairs]
         return sum(score.hard for score in scores) / len(scores) if scores else None
 
-    def slow_data(self, seconds: float) -> dict[str, Any]:
-        """The content of slow_result.json."""
-        decision = self.judged.decision if self.judged else None
+    def slow_data(self, seconds: float, measured: Sequence[Outcome]) -> dict[str, Any]:
+        """The content of slow_result.json; `measured` are the rollouts of the candidate before the gate."""
+
+        def mean(metric: str) -> float | None:
+            return sum(getattr(one, metric) for one in measured) / len(measured) if measured else None
+
         return {
             "reasoning": self.reasoning,
             "slow_update_content": self.guidance,
@@ -54,7 +57,8 @@ class EpochEnd:
             "update_origin": self.origin,
             "update_target": "current_skill",
             "action": self.action,
-            "selection_hard": None if decision is None else decision.as_data()["candidate_score"],
+            "selection_hard": mean("hard"),
+            "selection_soft": mean("soft"),
             "decision": self.judged.as_data() if self.judged else None,
             "trouble": list(self.trouble),
         }

@@ -39,6 +39,10 @@ class Tried:
     without: float
     tasks: int
 
+    @property
+    def gain(self) -> float:
+        return self.score - self.without
+
 
 class Examples:
     """Makes examples of the step's evidence, tries sets of them on the step's other tasks, proposes the best."""
@@ -55,10 +59,10 @@ class Examples:
             proposal.trouble.append("no attempt of this step makes a worked example")
             return None
         tried = [await self._try(step, evidence, pool, number) for number in range(step.config.examples.tries)]
-        best = max(tried, key=lambda one: one.score)  # the first of equals: smaller sets are tried first
+        best = max(tried, key=lambda one: one.gain)  # the first of equals: smaller sets are tried first
         ranking = {"tried": [_shown(one) for one in tried], "selected": tried.index(best)}
         proposal.chosen = Budgeted(best.items, step.config.examples.take, len(items), ranking)
-        if best.score <= best.without:
+        if best.gain <= 0.0:
             proposal.trouble.append(
                 f"no set did better on train tasks than the playbook without it ({best.without:.2f})"
             )
@@ -70,12 +74,12 @@ class Examples:
         """One set on train tasks of this step that it does not contain."""
         section = step.config.examples
         rng = random.Random(seed_for("reflact", "examples", step.config.train.seed, step.where, number))
-        chosen = _covering(pool, _size(step, number), rng)
+        there = list(dict.fromkeys(one.ticket.index for one in evidence.rollouts))
+        chosen = _covering(pool, min(_size(step, number), max(1, len(there) // 2)), rng)
         items = _placed(chosen, len(step.playbook.examples), section.most, rng)
         playbook, _ = apply_items(step.playbook, items, step.config.update.max_bytes)
         inside = {one.task for one in chosen}
-        tasks = list(dict.fromkeys(one.ticket.index for one in evidence.rollouts if one.ticket.index not in inside))
-        tasks = tasks[: section.probe]
+        tasks = [task for task in there if task not in inside][: section.probe]
         rolled = await step.shop.roll(f"train/{step.where}/try{number}", playbook, tasks) if tasks else ()
         before = [one for one in evidence.rollouts if one.ticket.index in tasks]
         return Tried(items, _mean(rolled), _mean(before), len(tasks))

@@ -24,7 +24,7 @@ class Form:
 FORMS: Mapping[Mode, Form] = {
     "patch": Form("edits", "form_edits", "edits"),
     "rewrite_from_suggestions": Form("revise_suggestions", "form_suggestions", "suggestions"),
-    "full_rewrite_minibatch": Form("skill_candidates", "form_drafts", "candidates"),
+    "full_rewrite_minibatch": Form("skill_candidates", "form_drafts", "whole body"),
 }
 
 

@@ -21,11 +21,14 @@ class Tried:
     before: float | None
     after: float | None
     tasks: int
+    without: bool = False
+    """Whether the items were left out instead of put in."""
 
     def as_data(self) -> dict[str, Any]:
         return {
             "items": [item.as_data() for item in self.items],
             "accepted": self.accepted,
+            "without": self.without,
             "score_before": self.before,
             "score_after": self.after,
             "tasks": self.tasks,
@@ -36,7 +39,8 @@ class Tried:
         measured = ""
         if self.before is not None and self.after is not None:
             measured = f" ({self.before:.2f} → {self.after:.2f} on {self.tasks} tasks)"
-        return f"{verdict}{measured}: " + " | ".join(" ".join(str(item).split())[:160] for item in self.items)
+        left_out = "leaving out " if self.without else ""
+        return f"{verdict}{measured}: {left_out}" + " | ".join(" ".join(str(item).split())[:160] for item in self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Entry:
     tried: tuple[Tried, ...] = ()
 
     def as_data(self) -> dict[str, Any]:
-        rejected = [one for one in self.tried if not one.accepted]
+        rejected = [one for one in self.tried if not one.accepted and not one.without]
         data: dict[str, Any] = {
             "step": self.step,
             "epoch": self.epoch,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from whet.envs.base import Environment
 from whet.keys import seed_for
+from whet.learn.reflact.rollout import held_out
 from whet.learn.reflact.transcripts import Show, attempts_text, conversation, shortened, task_name
 from whet.learn.workshop import Workshop
 from whet.types import Playbook, Rollout
@@ -72,7 +73,7 @@ async def longitudinal_pairs(
     seed: int,
 ) -> tuple[Pair, ...]:
     """Pairs of sampled train tasks. Under `changed`, further batches follow until enough changed or none are left."""
-    order = list(tasks)
+    order = held_out(shop.env, tasks, before, after)
     random.Random(seed_for("reflact", "slow", seed, epoch)).shuffle(order)
     pairs: list[Pair] = []
     for at in range(0, len(order), samples):

@@ -17,6 +17,9 @@ from whet.types import Message, Reply, assistant, user
 
 Read = TypeVar("Read")
 
+MOST = 1_000_000
+"""Numbers beyond this are no answer."""
+
 
 class Unreadable(Exception):
     """Why a reply cannot be used, in words that the optimiser is told."""
@@ -77,7 +80,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
             continue
         try:
             value, end = decoder.raw_decode(text, start)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # a number of thousands of digits is a plain ValueError
             continue
         if isinstance(value, dict):
             found.append(value)
@@ -97,7 +100,7 @@ def listed(data: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def text_in(data: Mapping[str, Any], key: str) -> str:
-    """A text field; lone surrogates, which no file can hold, are replaced."""
+    """A text field."""
     value = data.get(key, "")
     if value is None:
         return ""
@@ -105,12 +108,33 @@ def text_in(data: Mapping[str, Any], key: str) -> str:
         value = "; ".join(value)
     if not isinstance(value, str):
         raise Unreadable(f"{key!r} must be text")
-    return value.encode("utf-8", "replace").decode()
+    return clean(value)
 
 
 def count_in(data: Mapping[str, Any], key: str, default: int) -> int:
+    """A count; what is none, or beyond any sense, is `default`."""
     value = data.get(key, default)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else default
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST else default
+
+
+def number_in(data: Mapping[str, Any], key: str) -> float | None:
+    """A finite number of a sensible size, or None."""
+    value = data.get(key)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not -MOST <= value <= MOST:
+        return None
+    return value
+
+
+def texts_in(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """A list of texts, or one text; anything else in it is passed over."""
+    value = data.get(key)
+    found = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    return tuple(clean(one) for one in found if isinstance(one, str))
+
+
+def clean(text: str) -> str:
+    """The text with lone surrogates replaced, which no file can hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def entries(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
@@ -127,5 +151,5 @@ def notes_in(data: Mapping[str, Any]) -> tuple[str, ...]:
     for one in listed(data, "appendix_notes"):
         text = one.get("note") or one.get("content") if isinstance(one, dict) else one
         if isinstance(text, str) and text.strip():
-            notes.append(" ".join(text.encode("utf-8", "replace").decode().split()))
+            notes.append(" ".join(clean(text).split()))
     return tuple(notes)

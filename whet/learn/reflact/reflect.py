@@ -9,7 +9,7 @@ from typing import Any
 from whet.keys import seed_for
 from whet.learn.reflact.items import FORMS, items_in
 from whet.learn.reflact.prompting import messages, prompt
-from whet.learn.reflact.reading import Answered, Unreadable, ask_json, count_in, entries, notes_in, text_in
+from whet.learn.reflact.reading import Answered, Unreadable, ask_json, count_in, entries, notes_in, text_in, texts_in
 from whet.learn.reflact.records import Batch, Evidence, Patch, Pattern, Source, stamped
 from whet.learn.reflact.step import Step
 from whet.learn.reflact.transcripts import attempts_text, task_name
@@ -64,7 +64,7 @@ async def _analyse(
     wants_notes = section.lapses and (source == "failure" or section.lapses_from == "both")
     drafts = mode == "full_rewrite_minibatch"
     instructions = [
-        prompt(f"analyst_{source}", budget="exactly one" if drafts else budget, things=form.things),
+        prompt(f"analyst_{source}", budget=1 if drafts else budget, things=form.things),
         prompt("lapses") if wants_notes else "",
         prompt(form.prompt, notes=',\n "appendix_notes": ["<one sentence>", ...]' if wants_notes else ""),
     ]
@@ -103,8 +103,7 @@ def _read(
     trouble = [f"{len(items)} items, {budget} asked for; the rest is left out"] if len(items) > budget else []
     patterns = []
     for entry in entries(data, "failure_summary"):
-        listed = entry.get("tasks")
-        tasks = tuple(dict.fromkeys(one for one in listed if one in names)) if isinstance(listed, list) else ()
+        tasks = tuple(dict.fromkeys(one for one in texts_in(entry, "tasks") if one in names))
         if tasks:
             patterns.append(Pattern(text_in(entry, "failure_type"), text_in(entry, "description"), tasks))
     notes = notes_in(data) if wants_notes else ()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from whet.envs.base import Environment
 from whet.keys import seed_for
 from whet.learn.reflact.records import Batch, Evidence
 from whet.learn.reflact.step import Step
+from whet.types import Playbook
 
 
 def plan_epoch(tasks: Sequence[int], epoch: int, seed: int, per_step: int) -> list[tuple[int, ...]]:
@@ -17,9 +19,18 @@ def plan_epoch(tasks: Sequence[int], epoch: int, seed: int, per_step: int) -> li
     return [tuple(order[at : at + per_step]) for at in range(0, len(order), per_step)]
 
 
+def held_out(env: Environment, tasks: Sequence[int], *playbooks: Playbook) -> list[int]:
+    """The train tasks that are no worked example of any of `playbooks`: their answers would stand in the prompt."""
+    shown = {example.question for playbook in playbooks for example in playbook.examples}
+    if not shown:
+        return list(tasks)
+    return [task for task in tasks if not {one.text for one in env.task("train", task).messages} & shown]
+
+
 async def roll_out(step: Step, tasks: Sequence[int]) -> Evidence:
     """Attempts at the tasks of a step, batch by batch, all with the playbook that the step starts from."""
     size, draws = step.config.train.batch_size, step.config.reflect.draws
+    tasks = held_out(step.shop.env, tasks, step.playbook)
     batches = []
     for index, at in enumerate(range(0, len(tasks), size), 1):
         part = tasks[at : at + size]

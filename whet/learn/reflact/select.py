@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from whet.learn.reflact.prompting import messages, prompt
-from whet.learn.reflact.reading import Unreadable, ask_json, listed, text_in
+from whet.learn.reflact.reading import Unreadable, ask_json, listed, number_in, text_in, texts_in
 from whet.learn.reflact.records import Budgeted, Evidence, Item
 from whet.learn.reflact.schedule import budget_for
 from whet.learn.reflact.step import Step
@@ -23,6 +23,8 @@ def scheduled(step: Step) -> int | None:
 
 async def select(step: Step, items: Sequence[Item], evidence: Evidence) -> Budgeted:
     """The items to try. A budget of 0 is 0; without a budget all are tried."""
+    if step.config.update.mode == "full_rewrite_minibatch":
+        return Budgeted(tuple(items), None, len(items))  # whole bodies are not counted
     budget, decision = scheduled(step), None
     if step.config.update.scheduler == "autonomous" and items:
         decision = await _chosen(step, items, evidence)
@@ -64,8 +66,8 @@ async def _chosen(step: Step, items: Sequence[Item], evidence: Evidence) -> dict
     )
 
     def read(data: Mapping[str, Any]) -> dict[str, Any]:
-        raw = data.get("learning_rate")
-        if not isinstance(raw, int | float) or isinstance(raw, bool) or raw != raw or abs(raw) > 1e9:
+        raw = number_in(data, "learning_rate")
+        if raw is None:
             raise Unreadable("'learning_rate' must be a number")
         rate = max(0, min(len(items), int(raw)))
         return {
@@ -73,8 +75,8 @@ async def _chosen(step: Step, items: Sequence[Item], evidence: Evidence) -> dict
             "raw_learning_rate": raw,
             "clamped": rate != raw,
             "reasoning": text_in(data, "reasoning"),
-            "confidence": data.get("confidence") if isinstance(data.get("confidence"), int | float) else None,
-            "risk_notes": [one for one in listed(data, "risk_notes") if isinstance(one, str)],
+            "confidence": number_in(data, "confidence"),
+            "risk_notes": list(texts_in(data, "risk_notes")),
         }
 
     answered = await ask_json(step.shop, f"{step.where}/lr_autonomous", asked, read)

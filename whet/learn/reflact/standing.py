@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from whet.errors import WhetError
 from whet.gate.decision import Decision
 from whet.gate.evidence import Bank
 from whet.learn.reflact.memory import Tried
@@ -16,7 +17,14 @@ from whet.learn.reflact.records import Item
 from whet.learn.workshop import Workshop
 from whet.types import Playbook
 
-Action = Literal["accept_new_best", "accept", "reject", "force_accept", "skip_identical"]
+Action = Literal["accept_new_best", "accept", "reject", "force_accept", "undecided", "skip_identical"]
+
+
+FORCING = "none"
+"""The gate that accepts everything: being accepted by it says nothing."""
+
+UNMEASURABLE = ("unreported",)
+"""Reasons for which no candidate can ever be decided about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,14 @@ class Judged:
     playbook: Playbook
     decision: Decision
     action: Action
+    without: bool = False
+    """Whether the candidate is the playbook without `items` instead of with them."""
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """What an acceptance changed, in words."""
+        sign = "-" if self.without else "+"
+        return tuple(f"{sign} {' '.join(str(item).split())}" for item in self.items) or ("+ guidance",)
 
     @property
     def accepted(self) -> bool:
@@ -51,13 +67,14 @@ class Judged:
         return {
             "purpose": self.purpose,
             "action": self.action,
+            "without": self.without,
             "items": [item.as_data() for item in self.items],
             **{name: found[name] for name in (*kept, *more)},
         }
 
     def tried(self) -> Tried:
         before, after = self.decision.incumbent_score, self.decision.candidate_score
-        return Tried(self.items, self.accepted, _known(before), _known(after), self.decision.seen)
+        return Tried(self.items, self.accepted, _known(before), _known(after), self.decision.seen, self.without)
 
 
 @dataclass(slots=True)
@@ -69,29 +86,38 @@ class Judge:
     best: Held
     bank: Bank
     judged: list[Judged] = field(default_factory=list)
-    first_score: float | None = None
-    """What the initial playbook scored when it was first compared."""
 
     @classmethod
     def start(cls, shop: Workshop, initial: Playbook) -> Judge:
         held = Held(initial)
         return cls(shop, held, held, shop.gate.open(len(shop.select)))
 
-    async def bring(self, purpose: str, candidate: Playbook, items: tuple[Item, ...], origin: str, step: int) -> Judged:
+    async def bring(
+        self,
+        purpose: str,
+        candidate: Playbook,
+        items: tuple[Item, ...],
+        origin: str,
+        step: int,
+        *,
+        share: float = 1.0,
+        without: bool = False,
+    ) -> Judged:
         """The gate's decision on `candidate`; an accepted one is the current playbook from here on."""
         incumbent = self.current.playbook
-        decision = await self.shop.decide(purpose, self.bank, incumbent, candidate)
+        decision = await self.shop.decide(purpose, self.bank, incumbent, candidate, share)
         if decision.reason == "identical":
-            return Judged(purpose, items, incumbent, candidate, decision, "skip_identical")
+            return Judged(purpose, items, incumbent, candidate, decision, "skip_identical", without)
+        if decision.reason in UNMEASURABLE:
+            raise WhetError(f"the gate can never decide: {decision.detail}; mend [gate] in the config")
         self.bank = self.shop.gate.carry(self.bank, decision)
-        if self.first_score is None and self.current.origin == "initial_skill":
-            self.first_score = _known(decision.incumbent_score)
-        self._measured(_known(decision.incumbent_score))
-        action: Action = "reject"
+        action: Action = "undecided" if decision.verdict == "cannot_decide" else "reject"
         if decision.accepted:
             held = Held(candidate, _known(decision.candidate_score), origin, step)
-            action = self._accept(held, forced=decision.gate == "none")
-        judged = Judged(purpose, items, incumbent, candidate, decision, action)
+            action = self._accept(held, forced=decision.gate == FORCING)
+        elif self.bank.score is not None:
+            self._measured(self.bank.score)
+        judged = Judged(purpose, items, incumbent, candidate, decision, action, without)
         self.judged.append(judged)
         return judged
 
@@ -100,8 +126,8 @@ class Judge:
         self.current = Held(playbook, None, origin, step)
         self.bank = replace(self.shop.gate.open(len(self.shop.select)), decisions=self.bank.decisions)
 
-    def _measured(self, score: float | None) -> None:
-        """The current playbook as measured last, the best with it while they are the same."""
+    def _measured(self, score: float) -> None:
+        """The current playbook as the gate has it on record, the best with it while they are the same."""
         same = self.best.playbook == self.current.playbook
         self.current = replace(self.current, score=score)
         if same:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from whet import wire
+from whet.gate.evidence import Arm
 from whet.keys import digest, policy_digest, rollout_key
 from whet.learn.reflact import usage
 from whet.learn.reflact.documents import document
@@ -19,6 +20,7 @@ from whet.learn.workshop import SELECT, Workshop
 from whet.ledger.projection import write_atomically, write_json
 from whet.types import Outcome, Rollout, Ticket
 
+ARMS: tuple[Arm, ...] = ("incumbent", "candidate")
 STAGES = ("rollout", "reflect", "aggregate", "select", "update", "evaluate")
 
 
@@ -32,7 +34,7 @@ def write_step(folder: Path, shop: Workshop, taken: Taken) -> dict[str, Any]:
         evaluated = place / "selection_eval"
         evaluated.mkdir(exist_ok=True)
         write_json(evaluated / f"decision_{index:02d}.json", judged.as_data())
-        _write_lines(evaluated / f"results_{index:02d}.jsonl", [_result_of(one) for one in drawn(shop, judged)])
+        write_lines(evaluated / f"results_{index:02d}.jsonl", [result_of(one) for one in drawn(shop, judged)])
     memory = [entry.as_data() for entry in (*taken.step.memory, taken.entry())]
     write_json(place / "trajectory_digest.json", memory)
     record = step_record(shop, taken)
@@ -50,7 +52,7 @@ def _write_rollouts(place: Path, taken: Taken) -> None:
             kept.mkdir(parents=True, exist_ok=True)
             write_json(kept / "conversation.json", _conversation(rollout))
         rolled.mkdir(parents=True, exist_ok=True)
-        _write_lines(rolled / "results.jsonl", [_result(rollout) for rollout in batch.rollouts])
+        write_lines(rolled / "results.jsonl", [result(rollout) for rollout in batch.rollouts])
 
 
 def _write_proposal(place: Path, taken: Taken) -> None:
@@ -92,9 +94,9 @@ def step_record(shop: Workshop, taken: Taken) -> dict[str, Any]:
     step, proposal = taken.step, taken.proposal
     chosen, candidate = proposal.chosen, proposal.candidate
     seconds = {f"{stage}_s": shop.seconds(f"{step.where}/{stage}") for stage in STAGES}
-    outcomes = [one for judged in taken.judged for one in drawn(shop, judged)]
+    outcomes = [one for judged in taken.judged for arm in ARMS for one in drawn(shop, judged, arm)]
     used = {**usage.by_stage(shop.ledger, step.where), "select": usage.of_outcomes(outcomes)}
-    last = taken.judged[-1] if taken.judged else None
+    last = next((one for one in reversed(taken.judged) if one.accepted), taken.judged[0] if taken.judged else None)
     measured = [one for one in drawn(shop, last) if one.ticket.draw == 0] if last else []
     assert taken.current is not None
     assert taken.best is not None
@@ -191,10 +193,11 @@ def _batches(taken: Taken) -> list[dict[str, Any]]:
 # --------------------------------------------------------------------------------------------- rollouts
 
 
-def drawn(shop: Workshop, judged: Judged) -> list[Outcome]:
-    """The candidate's rollouts that a decision took, in its order."""
-    policy = policy_digest(shop.with_playbook(judged.playbook))
-    draws = [draw for draw, _ in judged.decision.draws if draw.arm == "candidate"]
+def drawn(shop: Workshop, judged: Judged, arm: Arm = "candidate") -> list[Outcome]:
+    """The rollouts of one side that a decision took, in its order."""
+    playbook = judged.playbook if arm == "candidate" else judged.incumbent
+    policy = policy_digest(shop.with_playbook(playbook))
+    draws = [draw for draw, _ in judged.decision.draws if draw.arm == arm]
     tickets = [Ticket(SELECT, "select", shop.select[draw.task], draw.draw) for draw in draws]
     return shop.ledger.outcomes_of(rollout_key(ticket, shop.env.fingerprint, policy) for ticket in tickets)
 
@@ -203,7 +206,7 @@ def _mean(outcomes: Sequence[Outcome], metric: str) -> float | None:
     return sum(getattr(one, metric) for one in outcomes) / len(outcomes) if outcomes else None
 
 
-def _result(rollout: Rollout) -> dict[str, Any]:
+def result(rollout: Rollout) -> dict[str, Any]:
     """One line of results.jsonl."""
     score = rollout.score
     assert score is not None
@@ -220,7 +223,8 @@ def _result(rollout: Rollout) -> dict[str, Any]:
     }
 
 
-def _result_of(outcome: Outcome) -> dict[str, Any]:
+def result_of(outcome: Outcome) -> dict[str, Any]:
+    """One line of results.jsonl for a rollout whose transcript is not at hand."""
     return {
         "id": f"{outcome.ticket.split}/{outcome.ticket.index}",
         "draw": outcome.ticket.draw,
@@ -239,5 +243,5 @@ def _conversation(rollout: Rollout) -> list[dict[str, Any]]:
     return said
 
 
-def _write_lines(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+def write_lines(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     write_atomically(path, b"".join(wire.dumps(row) + b"\n" for row in rows))

@@ -20,7 +20,7 @@ from whet.learn.reflact.notes import new_notes
 from whet.learn.reflact.proposing import Analyst, Proposal, Proposer
 from whet.learn.reflact.records import Evidence
 from whet.learn.reflact.rollout import plan_epoch, roll_out
-from whet.learn.reflact.standing import Action, Held, Judge, Judged
+from whet.learn.reflact.standing import FORCING, Action, Held, Judge, Judged
 from whet.learn.reflact.step import Step
 from whet.learn.workshop import Spent, Workshop
 from whet.types import Playbook
@@ -37,10 +37,10 @@ class Taken:
     evidence: Evidence | None = None
     proposal: Proposal = field(default_factory=Proposal)
     judged: tuple[Judged, ...] = ()
-    notes_forced: int = 0
     current: Held | None = None
     best: Held | None = None
     stopped: str = ""
+    complete: bool = False
 
     @property
     def action(self) -> str:
@@ -50,23 +50,23 @@ class Taken:
             return accepted[-1]
         if any(one.action == "reject" for one in self.judged):
             return "reject"
+        if any(one.action == "undecided" for one in self.judged):
+            return "undecided"
         if self.stopped:
             return "stopped"
         chosen, candidate = self.proposal.chosen, self.proposal.candidate
+        if candidate is not None and candidate.items:
+            return "skip_identical"
         if chosen is None or not chosen.available:
             return "skip_no_patches"
-        if self.step.config.update.mode != "patch" and (candidate is None or not candidate.items):
-            return "skip_no_rewrite"
-        if candidate is None or not candidate.items:
-            return "skip_no_edits"
-        return "skip_identical"
+        return "skip_no_edits" if self.step.config.update.mode == "patch" else "skip_no_rewrite"
 
     def entry(self) -> Entry:
         """What later steps are told of this one."""
         rollouts = self.evidence.rollouts if self.evidence else ()
         failed = sum(one.score is not None and not one.score.hard for one in rollouts)
         patterns = tuple(pattern for patch in self.proposal.patches for pattern in patch.patterns)
-        tried = tuple(one.tried() for one in self.judged if one.action != "skip_identical")
+        tried = tuple(one.tried() for one in self.judged if one.action not in ("skip_identical", "undecided"))
         return Entry(self.step.epoch, self.step.number, self.action, len(rollouts), failed, patterns, tried)
 
 
@@ -119,7 +119,8 @@ class Training:
         return plan_epoch(self.tasks, epoch, self.config.train.seed, self.per_step)
 
     async def _take_step(self, epoch: int, in_epoch: int, batch: Sequence[int]) -> None:
-        memory = tuple(taken.entry() for taken in self.steps)
+        forget = self.config.reflect.forget
+        memory = tuple(one.entry() for one in self.steps if one.step.epoch == epoch or not forget)
         memo = self.ends[-1].meta if self.ends else ""
         current = self.judge.current.playbook
         number = len(self.steps) + 1
@@ -131,16 +132,16 @@ class Training:
             taken.evidence = await self.shop.timed(f"{step.where}/rollout", roll_out(step, batch))
             await PROPOSERS[self.config.train.proposer]().propose(step, taken.evidence, taken.proposal)
             if taken.proposal.candidate is not None:
-                taken.judged = await self.shop.timed(
-                    f"{step.where}/evaluate", evaluate(step, self.judge, taken.proposal.candidate)
-                )
+                judging = evaluate(step, self.judge, taken.proposal.candidate)
+                await self.shop.timed(f"{step.where}/evaluate", judging)
             self._flush_notes(taken)
         except Spent as spent:
             taken.stopped = str(spent)
             raise
         finally:
-            taken.judged = taken.judged or tuple(self.judge.judged[judged:])
+            taken.judged = tuple(self.judge.judged[judged:])
             taken.current, taken.best = self.judge.current, self.judge.best
+        taken.complete = True
         self.watch(self)
 
     def _flush_notes(self, taken: Taken) -> None:
@@ -148,7 +149,6 @@ class Training:
         current = self.judge.current
         notes = new_notes(current.playbook.notes, taken.proposal.notes)
         if notes and not self.config.reflect.gate_notes:
-            taken.notes_forced = len(notes)
             noted = replace(current.playbook, notes=(*current.playbook.notes, *notes))
             self.judge.force(noted, current.origin, current.step)
 
@@ -167,7 +167,8 @@ class Training:
             return
         bank = self.shop.gate.open(len(self.shop.select))
         decision = await self.shop.decide("final/decision", bank, best.playbook, current.playbook)
-        action: Action = "accept_new_best" if decision.accepted else "reject"
+        better = decision.candidate_score > decision.incumbent_score if decision.gate == FORCING else decision.accepted
+        action: Action = "accept_new_best" if better else "reject"
         self.final = Judged("final/decision", (), best.playbook, current.playbook, decision, action)
-        if decision.accepted:
-            self.judge.best = current
+        if better:
+            self.judge.best = replace(current, score=decision.as_data()["candidate_score"])

@@ -8,7 +8,7 @@ from typing import Any
 from whet.learn.reflact.edits import apply_items, unmatched
 from whet.learn.reflact.items import items_in
 from whet.learn.reflact.prompting import as_json, messages, playbook_sections, prompt
-from whet.learn.reflact.reading import Unreadable, ask_json, listed, text_in
+from whet.learn.reflact.reading import Unreadable, ask_json, text_in, texts_in
 from whet.learn.reflact.records import AddNote, Applied, Candidate, Draft, Item, Suggestion
 from whet.learn.reflact.step import Step
 from whet.types import Playbook
@@ -60,8 +60,7 @@ async def _rewritten(step: Step, suggestions: Sequence[Suggestion]) -> tuple[Dra
             raise Unreadable("'new_skill' is empty")
         if len(body.encode()) > section.max_bytes:
             raise Unreadable(f"'new_skill' has {len(body.encode())} bytes, at most {section.max_bytes}")
-        changes = data.get("change_summary")
-        said = "; ".join(str(one) for one in changes) if isinstance(changes, list) else text_in(data, "change_summary")
+        said = "; ".join(texts_in(data, "change_summary"))
         support = sum(item.support for item in suggestions)
         return Draft(body, "rewrite", said, suggestions[0].source, support)
 
@@ -75,7 +74,6 @@ async def _mended(step: Step, playbook: Playbook, back: Sequence[Applied]) -> tu
     asked = messages([prompt("mend")], [*playbook_sections(playbook), ("edits", shown)])
 
     def read(data: Mapping[str, Any]) -> tuple[Item, ...]:
-        listed(data, "edits")
         return items_in(data, "patch", back[0].item.source)[: len(back)]
 
     answered = await ask_json(step.shop, f"{step.where}/mend", asked, read)

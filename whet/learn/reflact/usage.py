@@ -24,7 +24,7 @@ def by_stage(ledger: Ledger, where: str = "") -> dict[str, Usage]:
     for outcome in ledger.outcomes():
         if not where or f"/{where}/" in f"/{outcome.ticket.purpose}/":
             _add(used, stage_of(outcome.ticket.purpose), outcome.usage)
-    for purpose, body in ledger.effects(CONSULTED):
+    for purpose, body in sorted(ledger.effects(CONSULTED), key=lambda one: one[0]):  # dollars add up in one order
         if purpose.startswith(f"{where}/" if where else ""):
             _add(used, stage_of(purpose), Usage(**body["reply"]["usage"]))
     return dict(sorted(used.items()))
