@@ -16,6 +16,7 @@ SCHEMES = {
     "scripted": "scripted:MODULE:FUNCTION or scripted:FILE.py:FUNCTION",
     "anthropic": "anthropic:MODEL, Anthropic's messages API",
     "agent": "agent:codex, agent:claude, or agent:COMMAND with {prompt_file}, {workspace} and {output_file}",
+    "hf": "hf:DIR, a folder of weights through transformers",
 }
 """The schemes of `load_model`, each with how its addresses look."""
 
@@ -39,6 +40,10 @@ def load_model(address: str, options: ModelOptions = ModelOptions()) -> Model:
         from whet.models.embedded import open_embedded
 
         return open_embedded(address, options)
+    if scheme == "hf":
+        from whet.models.hf import open_hf
+
+        return open_hf(address, options)
     if scheme == "agent":
         from whet.models.agent_cli import open_agent
 

@@ -1,0 +1,183 @@
+"""Group quality control: how fast tickets are made and read, and how much of what is drawn the reader finds again.
+
+python bench/groupqc.py [--quick] [--json FILE]
+
+Rates are tickets for each second of CPU time on one core, the slowest mission counting. The peer of the reader is the
+same OCR engine run over the whole photo: what it finds of the label texts without being told where labels are.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import orjson
+from PIL import Image
+from rapidocr_onnxruntime import RapidOCR
+from rows import Row, arguments, report
+
+from whet.envs.groupqc.noise import NO_NOISE, REALISTIC, Noise
+from whet.envs.groupqc.pack import Mission, Pack, load_packs
+from whet.envs.groupqc.reader import Reader
+from whet.envs.groupqc.records import Item, Photo
+from whet.envs.groupqc.render import photo_jpeg
+from whet.envs.groupqc.tickets import ticket_of
+from whet.envs.groupqc.verdict import read_as_published, read_verdict
+from whet.envs.groupqc.world import World
+
+VECTORS = (
+    ("Verdict: 通过\nReason: ok", "pass", "pass"),
+    ("verdict：不通过。\nREASON：x", "fail", "fail"),
+    ("Verdict: 通过\n\nReason: ok", "pass", "pass"),
+    ("Verdict: 不 通 过\nReason: x", "fail", "fail"),
+    ("Verdict: 通过\nReason: a\nb", None, None),
+    ("```\nVerdict: 通过\nReason: a\n```", None, None),
+    ("Verdict: **通过**\nReason: x", None, None),
+    ("Verdict: 通过!\nReason: x", None, None),
+    ("Verdict: 通过（无问题）\nReason: x", None, None),
+    ("Verdict: Fail.\nReason: x", None, None),
+    ("通过\n理由: x", None, None),
+    ("VerdictX: 通过\nReasonable: x", "pass", None),
+    ("Verdict: 通过\nReason: the assistant engineer signed", None, "pass"),
+)
+"""A reply, how the published parser reads it, and how it should be read: keywords whole, reasons left alone."""
+
+Case = tuple[Pack, Mission]
+
+
+def rate(work: Callable[[], int]) -> float:
+    """Things done in a second of CPU time: the best of three, since a shared machine only ever adds to it."""
+    best = 0.0
+    for _ in range(3):
+        began = time.process_time()
+        done = work()
+        best = max(best, done / max(time.process_time() - began, 1e-9))
+    return best
+
+
+def generated(case: Case, noise: Noise, count: int) -> float:
+    world = World(*case, noise)
+    return rate(lambda: len([world.group("train", index) for index in range(count)]))
+
+
+def generation(cases: Sequence[Case], count: int) -> Iterator[Row]:
+    for name, noise in (("clean", NO_NOISE), ("noisy", REALISTIC)):
+        slowest = min(generated(case, noise, count) for case in cases)
+        where = f"slowest of {len(cases)} missions, photos not drawn"
+        yield Row(f"groupqc_generated_{name}", slowest, "tickets/s", 2000, slowest >= 2000, condition=where)
+
+
+def parsing(cases: Sequence[Case], count: int) -> Iterator[Row]:
+    """Replies and lines of a Stage-A file."""
+    worlds = [World(*case, REALISTIC) for case in cases]
+    replies = [
+        f"Verdict: {pack.words.verdict(mission_ticket.label)}\nReason: {' '.join(mission_ticket.summaries)[:240]}"
+        for (pack, _), world in zip(cases, worlds, strict=True)
+        for mission_ticket in (world.ticket("train", index) for index in range(count // len(cases)))
+    ]
+    spoken = rate(lambda: sum(read_verdict(text).valid for text in replies * 20))
+    yield Row("groupqc_verdicts_parsed", spoken, "tickets/s", 20_000, spoken >= 20_000, condition="two-line replies")
+    lines = [orjson.dumps(world.ticket("train", index).as_line()) for world in worlds for index in range(count // 10)]
+    known = {mission.name for _, mission in cases}
+    read = rate(lambda: len([ticket_of(line, known) for line in lines]))
+    yield Row("groupqc_lines_parsed", read, "tickets/s", 20_000, read >= 20_000, condition="lines of a Stage-A file")
+
+
+def protocol(count: int) -> Iterator[Row]:
+    as_published = sum(read_as_published(text).call == call for text, call, _ in VECTORS) / len(VECTORS)
+    yield Row("groupqc_vectors_as_published", as_published, "share", 1.0, as_published == 1.0)
+    anchored = sum(read_verdict(text).call == call for text, _, call in VECTORS) / len(VECTORS)
+    yield Row("groupqc_vectors_anchored", anchored, "share", 1.0, anchored == 1.0)
+    rng, raised = random.Random(7), 0
+    letters = "Verdict:：\n\r Reason通过不。assistant\u2028\x00\ud800*`"
+    for _ in range(count):
+        text = "".join(rng.choices(letters, k=rng.randrange(60)))
+        try:
+            read_verdict(text)
+            read_as_published(text)
+        except Exception:  # noqa: BLE001 - any exception is what is counted
+            raised += 1
+    yield Row("groupqc_parser_raised", raised, "exceptions", 0, raised == 0, condition=f"{count} fuzzed replies")
+
+
+def states(items: Sequence[Item]) -> Counter[tuple[str, str, str]]:
+    return Counter((item.category, name, value) for item in items for name, value in item.states)
+
+
+def photos_of(cases: Sequence[Case], groups: int) -> list[tuple[Pack, Photo]]:
+    return [(case[0], photo) for case in cases for n in range(groups) for photo in World(*case).group("test", n).photos]
+
+
+def reading(cases: Sequence[Case], groups: int) -> Iterator[Row]:
+    """What of the drawn states and texts is read, at three strains of the camera."""
+    readers = {case[0].name: Reader(case[0]) for case in cases}
+    photos = photos_of(cases, groups)
+    for strain in (1.0, 1.6, 2.2):
+        drawn, lost, invented, exact, seconds = 0, 0, 0, 0, 0.0
+        for pack, photo in photos:
+            data = photo_jpeg(pack, photo, strain)
+            began = time.process_time()
+            read = states(readers[pack.name].look(data).items)
+            seconds += time.process_time() - began
+            truth = states(photo.items)
+            drawn, lost, invented = (
+                drawn + truth.total(),
+                lost + (truth - read).total(),
+                invented + (read - truth).total(),
+            )
+            exact += truth == read
+        share = 1 - lost / drawn
+        bar = 0.95 if strain == 1.0 else None
+        told = f"{drawn} states and texts in {len(photos)} photos; {invented} invented; {exact} photos exact"
+        yield Row(
+            f"groupqc_reader_recovers_{strain:g}x",
+            share,
+            "share",
+            bar,
+            None if bar is None else share >= bar,
+            condition=told,
+        )
+        if strain == 1.0:
+            yield Row("groupqc_reader_speed", len(photos) / seconds, "photos/s", condition="CPU time, one core and OCR")
+
+
+def labels(cases: Sequence[Case], groups: int) -> Iterator[Row]:
+    """Label texts alone, against the OCR engine by itself on the whole photo."""
+    readers = {case[0].name: Reader(case[0]) for case in cases}
+    engine = RapidOCR()
+    total, ours, theirs = 0, 0, 0
+    for pack, photo in photos_of(cases, groups):
+        texts = [item.value(pack.labels.text) for item in photo.items if item.value(pack.labels.text)]
+        if not texts:
+            continue
+        data = photo_jpeg(pack, photo)
+        seen = [item.value(pack.labels.text) for item in readers[pack.name].look(data).items]
+        found, _ = engine(np.asarray(Image.open(io.BytesIO(data)))[:, :, ::-1])
+        whole = [str(one[1]).replace(" ", "") for one in found or []]
+        total += len(texts)
+        ours += (Counter(texts) & Counter(seen)).total()
+        theirs += (Counter(texts) & Counter(whole)).total()
+    share, peer = ours / total, theirs / total
+    told = f"{total} labels"
+    ratio = share / max(peer, 1e-9)
+    yield Row(
+        "groupqc_reader_label_texts", share, "share", 0.95, share >= 0.95, "RapidOCR, whole photo", peer, ratio, told
+    )
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    cases = [(pack, mission) for pack in load_packs() for mission in pack.missions]
+    yield from generation(cases, 150 if quick else 1000)
+    yield from parsing(cases, 500 if quick else 5000)
+    yield from protocol(20_000 if quick else 200_000)
+    yield from reading(cases, 2 if quick else 20)
+    yield from labels(cases, 1 if quick else 10)
+
+
+if __name__ == "__main__":
+    given = arguments(__doc__)
+    report(rows(given.quick), given.json)

@@ -1,0 +1,47 @@
+"""Policies without a model: always pass, always fail, the mission's own rules on the summaries, and the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from whet.envs.base import Baseline, Conversation
+from whet.envs.groupqc.pack import Mission, Pack
+from whet.envs.groupqc.pack_rules import judge, reason
+from whet.envs.groupqc.summaries import read_summary
+from whet.envs.groupqc.verdict import Call, write_verdict
+from whet.types import Task
+
+MissionOf = Callable[[str], tuple[Pack, Mission]]
+
+SAID: Mapping[str, Mapping[Call, str]] = {
+    "zh": {"pass": "总结: 一律判通过", "fail": "总结: 一律判不通过"},
+    "en": {"pass": "Overall: every ticket passes", "fail": "Overall: every ticket fails"},
+}
+
+
+def baselines(mission_of: MissionOf) -> dict[str, Baseline]:
+    """The reference policies of tickets whose missions `mission_of` knows."""
+
+    def always(call: Call) -> Baseline:
+        def answer(task: Task, said: Conversation) -> str:
+            language = mission_of(task.data["mission"])[0].language
+            return write_verdict(call, SAID[language][call], language)
+
+        return answer
+
+    def rules(task: Task, said: Conversation) -> str:
+        call, why, language = _judged(mission_of, task)
+        return write_verdict(call, why, language)
+
+    def oracle(task: Task, said: Conversation) -> str:
+        _, why, language = _judged(mission_of, task)
+        return write_verdict(task.truth["label"], why, language)
+
+    return {"always_pass": always("pass"), "always_fail": always("fail"), "rules": rules, "oracle": oracle}
+
+
+def _judged(mission_of: MissionOf, task: Task) -> tuple[Call, str, str]:
+    """What the mission's needs say about what the prompt shows: the truth is not looked at."""
+    pack, mission = mission_of(task.data["mission"])
+    judgement = judge(pack, mission, [read_summary(pack, text) for text in task.data["summaries"]])
+    return judgement.verdict, reason(pack, judgement), pack.language

@@ -1,0 +1,237 @@
+"""Stage-B as an environment: one ticket, text only, and a verdict in two lines.
+
+`groupqc` draws tickets from the generator; `groupqc:FILE.jsonl` takes those of a Stage-A file. `groupqc/photo` is
+Stage-A, in `photo.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from whet.envs.arguments import Argument, accept
+from whet.envs.base import Baseline, Environment, Play, ask
+from whet.envs.groupqc.baselines import baselines
+from whet.envs.groupqc.environment_sources import Filed, Generated, Missions, Source, refuse_rejects
+from whet.envs.groupqc.noise import NO_NOISE, REALISTIC, Noise
+from whet.envs.groupqc.pack import Mission, Pack, load_packs
+from whet.envs.groupqc.prompt import Rules, estimated_tokens, evidence, messages
+from whet.envs.groupqc.records import Ticket
+from whet.envs.groupqc.rewards import Scheme, Vocabulary, grounds, score
+from whet.envs.groupqc.stage_a_file import json_line
+from whet.envs.groupqc.tickets import Placed, Reject, Tickets, read_exclusions, read_tickets
+from whet.envs.groupqc.verdict import Reading, read_verdict, verdict_grammar
+from whet.errors import WhetError, nearest
+from whet.keys import digest
+from whet.ledger.projection import write_atomically
+from whet.types import Label, Message, Reply, Score, Shape, Split, Task
+
+NAME = "groupqc"
+
+SHARED = (
+    Argument("pack", str | list[str], "", "packs: bbu, rru, firesafety or .toml files; by default all that come along"),
+    Argument("mission", str | list[str], "", "only these missions"),
+    Argument("rules", Rules, "seed", "'none' leaves a mission's rules out of the prompt, for a playbook to bring them"),
+    Argument("reward", Scheme, "label", "'asymmetric': a false release costs more than a false block"),
+    Argument("grounded", bool, False, "reward reasons whose claims the summaries bear out"),
+    Argument("constrained", bool, False, "hold the decoder to the two lines by a grammar, where the model can be"),
+    Argument("max_prompt", int, 8192, "tickets whose prompt has more tokens (estimated) are left out and reported"),
+)
+GENERATED = (
+    Argument("noise", str | dict, "", "'realistic', or rates by channel: noise.omission=0.1"),
+    Argument("seed", int, 0, "another seed draws other sites"),
+)
+FILED = (
+    Argument("strict", bool, True, "refuse a file with a line that is no ticket; false: set such lines aside"),
+    Argument("rejects", str, "", "where they are listed; by default FILE.rejects.jsonl"),
+    Argument("exclude", str | list[str], "", "ticket keys to leave out: a list, or a file with one a line"),
+)
+PLACES = ("rejects", "strict")
+"""Arguments that no ticket depends on."""
+
+_CODE = ("baselines", "environment", "noise", "pack", "prompt", "records", "rewards", "stage_a_file", "summaries",
+         "tickets", "verdict", "world")  # fmt: skip
+
+
+class GroupQc(Environment):
+    """Tickets with their summaries; the policy says pass or fail, and why."""
+
+    def __init__(self, source: str, args: Mapping[str, Any]) -> None:
+        self._made_from = (source, dict(args))
+        self.name = f"{NAME}:{Path(source).name}" if source else NAME
+        given = accept(self.name, (*SHARED, *(FILED if source else GENERATED)), args)
+        packs = load_packs(_listed(given.get("pack", "")))
+        self._missions = chosen_missions(packs, _listed(given.get("mission", "")))
+        self._rules: Rules = given.get("rules", "seed")
+        self._scheme: Scheme = given.get("reward", "label")
+        self._grounded: bool = given.get("grounded", False)
+        self._constrained: bool = given.get("constrained", False)
+        self._max_prompt: int = given.get("max_prompt", 8192)
+        self._names = {pack.name: Vocabulary.of(pack) for pack in packs}
+        self._frames: dict[str, int] = {}
+        self.rejects: tuple[Reject, ...] = ()
+        self.excluded: tuple[str, ...] = ()
+        if source:
+            read = self._read(Path(source), packs, given)
+            self._source: Source = self._filed(source, read, given)
+            self.about = f"tickets of {Path(source).name}: pass or fail, with a reason"
+            made_of = read.digest
+        else:
+            self._source = Generated.of(self._missions, chosen_noise(given.get("noise", "")), given.get("seed", 0))
+            self.about = "generated site inspections: pass or fail, with a reason"
+            made_of = ""
+        kept = {name: value for name, value in given.items() if name not in PLACES}
+        self.fingerprint = f"{self.name}-{digest(made_of, kept, [pack.digest for pack in packs], _code())}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GroupQc, self._made_from
+
+    def size(self, split: Split) -> int | None:
+        return self._source.size(split)
+
+    def label(self, split: Split, index: int) -> Label:
+        return self._source.label(split, index)
+
+    def ticket(self, split: Split, index: int) -> Ticket:
+        """The ticket behind a task, label and all: for audits, never for a prompt."""
+        return self._source.ticket(split, index)
+
+    def mission(self, name: str) -> tuple[Pack, Mission]:
+        return self._missions[name]
+
+    def task(self, split: Split, index: int) -> Task:
+        ticket = self._source.ticket(split, index)
+        pack, mission = self._missions[ticket.mission]
+        summaries = evidence(pack, mission, ticket)
+        asked = messages(pack, mission, summaries, self._rules)
+        data = {"mission": mission.name, "images": list(ticket.images), "summaries": list(summaries)}
+        return Task(split, index, self._source.label(split, index), asked, {"label": ticket.label}, data)
+
+    def play(self, task: Task) -> Play:
+        language = self._missions[task.data["mission"]][0].language
+        shape = Shape(grammar=verdict_grammar(language)) if self._constrained else Shape()
+        reply: Reply = yield from ask(task.messages, shape=shape, corrections=0)
+        return self._grade(task, read_verdict(reply.text, cut_off=reply.truncated))
+
+    def baselines(self) -> Mapping[str, Baseline]:
+        return baselines(self.mission)
+
+    def too_long(self, split: Split, index: int) -> bool:
+        """Whether a ticket's prompt is longer than allowed. A file's own are left out from the start."""
+        return estimated_tokens(self.task(split, index).messages) > self._max_prompt
+
+    @property
+    def left_out(self) -> str:
+        """What is not among the tasks, in words; '' where nothing is missing."""
+        over = sum(one.reason == "over_length" for one in self.rejects)
+        counted = ((len(self.rejects) - over, "no tickets"), (over, "too long"), (len(self.excluded), "excluded"))
+        return ", ".join(f"{count} lines are {what}" for count, what in counted if count)
+
+    def _grade(self, task: Task, reading: Reading) -> Score:
+        pack, _ = self._missions[task.data["mission"]]
+        share = None
+        if self._grounded:
+            share = grounds(self._names[pack.name], reading.reason, task.data["summaries"]).share
+        return score(reading, task.truth["label"], pack.rewards, self._scheme, share)
+
+    def _read(self, path: Path, packs: Sequence[Pack], given: Mapping[str, Any]) -> Tickets:
+        known = {mission.name for pack in packs for mission in pack.missions}
+        exclude = read_exclusions(given["exclude"]) if given.get("exclude") else frozenset()
+        return read_tickets(path, known, wanted=_listed(given.get("mission", "")), exclude=exclude)
+
+    def _filed(self, source: str, read: Tickets, given: Mapping[str, Any]) -> Filed:
+        filed = Filed(read, [one for one in read.placed if self._over(one)])
+        if given.get("strict", True):
+            refuse_rejects(source, filed.rejects)
+        if given.get("rejects") or not given.get("strict", True):
+            _list_rejects(Path(given.get("rejects") or f"{source.rstrip('/')}.rejects.jsonl"), filed.rejects)
+        self.rejects, self.excluded = filed.rejects, filed.excluded
+        return filed
+
+    def _over(self, one: Placed) -> bool:
+        """A prompt has at most as many tokens as letters: only what may be too long is built."""
+        pack, mission = self._missions[one.ticket.mission]
+        frame = self._frames.get(mission.name)
+        if frame is None:
+            frame = self._frames[mission.name] = _letters(messages(pack, mission, (), self._rules))
+        if frame + sum(len(text) + 64 for text in one.ticket.summaries) <= self._max_prompt:
+            return False
+        asked = messages(pack, mission, evidence(pack, mission, one.ticket), self._rules)
+        return estimated_tokens(asked) > self._max_prompt
+
+
+def _letters(asked: Sequence[Message]) -> int:
+    return sum(len(message.text) for message in asked)
+
+
+def _listed(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) and given else tuple(given)
+
+
+def chosen_missions(packs: Sequence[Pack], wanted: Sequence[str]) -> Missions:
+    """The missions of the packs by name, or those wanted among them."""
+    known = {mission.name: (pack, mission) for pack in packs for mission in pack.missions}
+    for name in wanted:
+        if name not in known:
+            hint = nearest(name, known) or f" Known: {', '.join(known)}."
+            raise WhetError(f"there is no mission {name!r} in the packs {', '.join(one.name for one in packs)}.{hint}")
+    return {name: known[name] for name in wanted} if wanted else known
+
+
+def chosen_noise(given: str | Mapping[str, Any]) -> Noise:
+    if isinstance(given, Mapping):
+        return Noise.of(given)
+    if given not in ("", "none", "realistic"):
+        raise WhetError(f"noise is {given!r}: write realistic, or a rate for a channel, as in noise.omission=0.1")
+    return REALISTIC if given == "realistic" else NO_NOISE
+
+
+def _list_rejects(path: Path, rejects: Sequence[Reject]) -> None:
+    """The lines that are no tickets, with where and why; no file where there are none."""
+    try:
+        if rejects:
+            write_atomically(path, b"".join(json_line(one.as_line()) for one in rejects))
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise WhetError(f"{path}: rejects cannot be listed here ({error.strerror}); set rejects=PATH") from None
+
+
+def _code() -> str:
+    """A digest of the code that makes and grades tickets."""
+    total = hashlib.blake2b(digest_size=8)
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        if file.stem.startswith(_CODE):
+            total.update(file.name.encode() + file.read_bytes())
+    return total.hexdigest()
+
+
+class _Family:
+    """What the registry knows about group quality control."""
+
+    name = NAME
+    about = "photos of a site to one verdict: groupqc (generated), groupqc:FILE.jsonl, groupqc/photo"
+
+    def variants(self) -> Sequence[str]:
+        return ("photo",)
+
+    def arguments(self, variant: str) -> Sequence[Argument]:
+        if variant:
+            from whet.envs.groupqc.photo import photo_arguments
+
+            return photo_arguments()
+        return (*SHARED, *GENERATED, *FILED)
+
+    def build(self, variant: str, source: str, args: Mapping[str, Any]) -> Environment:
+        if not variant:
+            return GroupQc(source, args)
+        if variant not in self.variants():
+            raise WhetError(f"groupqc has no variant {variant!r}: it has {', '.join(self.variants())}")
+        from whet.envs.groupqc.photo import build_photo
+
+        return build_photo(source, args)
+
+
+FAMILY = _Family()
