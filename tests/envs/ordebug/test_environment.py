@@ -1,0 +1,157 @@
+"""The environment through its family: addresses, arguments, tasks, the promises that `check` tries."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from whet.envs.base import drive
+from whet.envs.check import check
+from whet.envs.ordebug import FAMILY
+from whet.envs.ordebug.demonstrations import demonstration
+from whet.envs.ordebug.environment import OrDebug, instance_of
+from whet.envs.ordebug.family import CELL_NAMES
+from whet.envs.ordebug.play import Settings
+from whet.envs.performing import Performing
+from whet.errors import WhetError
+
+SAMPLE = Path(__file__).parent / "data" / "sample"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def build(variant: str = "", source: str = "", **args: Any) -> OrDebug:
+    env = FAMILY.build(variant, source, args)
+    assert isinstance(env, OrDebug)
+    return env
+
+
+def test_there_are_twelve_cells() -> None:
+    assert len(FAMILY.variants()) == 12
+
+
+def test_cells_take_turns() -> None:
+    labels = [build().label("train", index) for index in range(13)]
+    assert len(set(labels)) == 12
+    assert labels[0] == labels[12]
+
+
+@pytest.mark.parametrize(
+    ("variant", "args", "kinds"),
+    [
+        ("type_B_hard", {}, {("B", "hard")}),
+        ("", {"cell": "type_B_hard"}, {("B", "hard")}),
+        ("", {"type": "C"}, {("C", "easy"), ("C", "medium"), ("C", "hard")}),
+        ("", {"type": "C", "difficulty": "easy"}, {("C", "easy")}),
+    ],
+)
+def test_cells_are_chosen_by_variant_or_argument(variant: str, args: dict[str, Any], kinds: set[object]) -> None:
+    env = build(variant, **args)
+    assert {(label.kind, label.difficulty) for label in (env.label("test", index) for index in range(12))} == kinds
+
+
+@pytest.mark.parametrize(
+    ("variant", "source", "args", "complaint"),
+    [
+        ("type_A_eazy", "", {}, "type_A_easy"),
+        ("type_A_easy", "somewhere", {}, "takes no cell"),
+        ("", "", {"cell": "type_A_easy", "type": "A"}, "the one or the other"),
+        ("", "", {"difficulty": "harder"}, "difficulty"),
+        ("", "", {"max_steps": 0}, "above 0"),
+        ("", "", {"reveal": "nothing"}, "reveal"),
+        ("", "/nowhere/at/all", {}, "not a directory"),
+    ],
+)
+def test_what_cannot_be_built_is_one_line(variant: str, source: str, args: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(WhetError, match=complaint) as caught:
+        FAMILY.build(variant, source, args)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_environment_travels_between_processes() -> None:
+    env = build("type_A_easy")
+    again = pickle.loads(pickle.dumps(env))
+    assert (again.name, again.fingerprint) == (env.name, env.fingerprint)
+
+
+def test_settings_are_part_of_the_fingerprint() -> None:
+    made = [build(**args).fingerprint for args in ({}, {"reveal": "query"}, {"max_steps": 9}, {"reward": "composite"})]
+    assert len(set(made)) == 4
+
+
+def test_a_task_holds_the_whole_instance() -> None:
+    env = build("type_D_easy")
+    assert instance_of(env.task("train", 0)) == env.instance("train", 0)
+
+
+def test_the_prompt_tells_neither_type_nor_difficulty() -> None:
+    task = build("type_D_easy").task("train", 0)
+    words = task.messages[0].text.lower()
+    assert not any(word in words for word in ("type_d", "type d", "sabot", "planted", "certificate"))
+
+
+@pytest.mark.parametrize("args", [{}, {"reveal": "query", "protocol": "tools", "reward": "composite"}])
+def test_the_promises_of_an_environment_are_kept(args: dict[str, Any]) -> None:
+    report = check(build("type_D_easy", **args), samples=6)
+    assert [finding for finding in report.findings if finding.status == "fail"] == []
+
+
+def test_a_published_folder_is_an_environment_of_its_own() -> None:
+    env = build("", str(SAMPLE))
+    size = env.size("select")
+    assert size
+    assert env.size("train") == 0
+    assert "There is no written specification" in env.task("select", 0).messages[0].text
+
+
+def test_the_oracle_restores_published_models() -> None:
+    env = build("", str(SAMPLE))
+    oracle = env.baselines()["oracle"]
+    with Performing() as perform:
+        for index in range(env.size("select") or 0):
+            task = env.task("select", index)
+            score = drive(env.play(task), lambda said, _, task=task: oracle(task, said), perform).score
+            assert (score.hard, score.soft, score.parts["op"]) == (1, 1.0, 1.0)
+
+
+def test_imported_problems_can_be_divided_by_content() -> None:
+    env = build("", str(SAMPLE), split="content")
+    sizes = [env.size(split) or 0 for split in ("train", "select", "test")]
+    assert sum(sizes) == build("", str(SAMPLE)).size("select")
+    assert max(sizes) < sum(sizes)
+
+
+def test_beyond_the_end_of_a_folder_is_one_line() -> None:
+    with pytest.raises(WhetError, match="none at 999"):
+        build("", str(SAMPLE)).task("select", 999)
+
+
+def test_a_missing_solver_is_named_with_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    with pytest.raises(WhetError, match=r"pip install 'whet\[ordebug\]'"):
+        build("type_A_easy")
+
+
+def test_listing_the_cells_needs_no_solver() -> None:
+    assert FAMILY.variants() == CELL_NAMES
+    assert {one.name for one in FAMILY.arguments("")} >= {"cell", "type", "difficulty", "reveal", "max_steps", "reward"}
+
+
+@pytest.mark.parametrize("reveal", ["full", "query"])
+def test_demonstrations_are_varied_and_within_the_limit(reveal: Any) -> None:
+    instance = build("type_D_easy").instance("train", 0)
+    settings = Settings(reveal=reveal, max_steps=6)
+    told = [demonstration(instance, settings, seed) for seed in range(30)]
+    assert all(len(one) <= 6 and one[-1].action.name == "submit" for one in told)
+    assert len({tuple(step.action for step in one) for one in told}) > 5
+    assert len({one[0].thought for one in told}) > 3

@@ -1,0 +1,118 @@
+"""Certified instances on disk, by content: an object is named by its digest, a request by what was asked for.
+
+The environment asks here for the instance of a cell, split and index; what is not there yet is made and kept. The
+cache only saves time: it may be deleted, and an object that was tampered with is made again.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import orjson
+
+from whet.envs.base import source_digest
+from whet.envs.ordebug import (
+    candidates,
+    certificate,
+    difficulty,
+    edits,
+    equivalence,
+    families,
+    faults,
+    iis,
+    instance,
+    making,
+    model,
+    search,
+    solver,
+    witnesses,
+)
+from whet.envs.ordebug.families import assignment, blending, covering, flow, lots, production, shifts, story
+from whet.envs.ordebug.faults import bounds, planting, requirements, senses, terms
+from whet.envs.ordebug.instance import Cell, Difficulty, FaultKind, Instance
+from whet.envs.ordebug.model import ModelError
+from whet.keys import bytes_digest, digest
+from whet.types import Split
+
+_FAMILIES: tuple[ModuleType, ...] = (
+    *(families, assignment, blending, covering, flow, lots, production, shifts, story),
+    *(faults, bounds, planting, requirements, senses, terms),
+)
+_METHOD: tuple[ModuleType, ...] = (
+    *(candidates, certificate, difficulty, edits, equivalence, iis, instance, making, model, search, solver, witnesses),
+)
+
+
+@functools.cache
+def generator_digest() -> str:
+    """The code that makes instances and the solver's version: with another one, instances may be others."""
+    return digest(source_digest(*_FAMILIES, *_METHOD), importlib.metadata.version("highspy"))
+
+
+def default_folder() -> Path:
+    """Where caches of a user lie: `$XDG_CACHE_HOME/whet/ordebug`, by default under `~/.cache`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "whet" / "ordebug"
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """A folder of instances. `objects/DIGEST.json` holds one, `names/DIGEST` says which object answers a request."""
+
+    folder: Path
+
+    def get(self, request: str) -> Instance | None:
+        """The instance that answers a request; None when there is none, or it is not what was stored."""
+        try:
+            name = (self.folder / "names" / request).read_text()
+            data = (self.folder / "objects" / f"{name}.json").read_bytes()
+        except OSError:
+            return None
+        if bytes_digest(data) != name:
+            return None
+        try:
+            return Instance.from_data(orjson.loads(data))
+        except ModelError:
+            return None
+
+    def put(self, request: str, made: Instance) -> None:
+        """Keep an instance; a folder that cannot be written to is left alone."""
+        data = orjson.dumps(made.to_data(), option=orjson.OPT_SORT_KEYS)
+        name = bytes_digest(data)
+        try:
+            _write(self.folder / "objects" / f"{name}.json", data)
+            _write(self.folder / "names" / request, name.encode())
+        except OSError:
+            return
+
+
+def certified(
+    kind: FaultKind, difficulty: Difficulty, split: Split, index: int, *, seed: int = 0, folder: Path | None = None
+) -> Instance:
+    """The instance of a cell at an index of a split: the same for everybody who asks with the same generator."""
+    return _certified(Cell(kind, difficulty), split, index, seed, folder or default_folder())
+
+
+@functools.lru_cache(maxsize=512)
+def _certified(cell: Cell, split: Split, index: int, seed: int, folder: Path) -> Instance:
+    cache = Cache(folder)
+    request = digest(generator_digest(), cell.name, split, index, seed)
+    found = cache.get(request)
+    if found is None:
+        found = making.make(cell, split, index, seed)
+        cache.put(request, found)
+    return found
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole or not at all: another process may be writing the same."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    Path(temporary).replace(path)

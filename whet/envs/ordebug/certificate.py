@@ -1,0 +1,118 @@
+"""What an instance is vouched for: checked when it is made, and in the same way whenever it is loaded again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from whet.envs.ordebug.candidates import Clues
+from whet.envs.ordebug.edits import Edit, apply_all, element
+from whet.envs.ordebug.equivalence import Checker, close
+from whet.envs.ordebug.iis import Iis, find_iis, is_irreducible
+from whet.envs.ordebug.instance import Certificate, Instance, PlantedFault, shown_elements
+from whet.envs.ordebug.model import Model, ModelError
+from whet.envs.ordebug.search import BUDGETS, Found, search_with
+from whet.envs.ordebug.solver import feasible
+from whet.envs.ordebug.witnesses import Witnesses
+
+REMOVAL_ROWS = 50
+"""Up to this many rows a subsystem is verified by removing each of its members."""
+
+MOST_DROPS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """How dropping the first row of the subsystem, again and again, ends."""
+
+    repaired: bool
+    feasible: bool
+
+
+def drop_first(model: Model, iis: Iis, checker: Checker) -> Dropped:
+    """Drop the first row of each subsystem until the model is feasible or only bounds are left to blame."""
+    shown: Iis | None = iis
+    for _ in range(MOST_DROPS):
+        if shown is None:
+            return Dropped(checker.repaired(model), True)
+        if not shown.rows:
+            break
+        model = model.without_row(shown.rows[0].name)
+        shown = find_iis(model)
+    return Dropped(False, False)
+
+
+def minimum_edits(sabotaged: Model, repair: tuple[Edit, ...], witnesses: Witnesses) -> int | None:
+    """The least number of edits that repairs the model, where it can be proved to be that of the reference repair.
+
+    Each element that rejects a point of the original must be touched by every repair, and an edit touches one element:
+    so there are at least as many edits as such elements. None: there are fewer of them than reference edits.
+    """
+    needed = witnesses.against(sabotaged)
+    return len(needed) if len(needed) == len(repair) and needed == {element(edit) for edit in repair} else None
+
+
+def searched(sabotaged: Model, iis: Iis, specification: str, witnesses: Witnesses, budget: int = BUDGETS[-1]) -> Found:
+    """The edit search, at its largest budget unless told otherwise."""
+    return search_with(Clues(sabotaged, iis, specification), witnesses.checker, budget, witnesses)
+
+
+def certify(
+    original: Model,
+    faults: tuple[PlantedFault, ...],
+    iis: Iis,
+    found: Found,
+    dropped: Dropped,
+    checker: Checker,
+) -> Certificate:
+    """The certificate of what has been checked."""
+    assert checker.best.objective is not None
+    shown = shown_elements(iis)
+    return Certificate(
+        original_digest=original.digest,
+        original_objective=checker.best.objective,
+        min_edits=sum(len(fault.repair) for fault in faults),
+        subsystem=iis,
+        outside_subsystem=sum(not fault.elements & shown for fault in faults),
+        needs_integrality=iis.integral,
+        search_tries=found.tries if found.edits is not None else None,
+        search_rate=found.rate,
+        drop_first=dropped.repaired,
+        drop_feasible=dropped.feasible,
+    )
+
+
+def verify(instance: Instance) -> list[str]:
+    """What does not hold of an instance's certificate, each as a short phrase; empty when all of it does."""
+    told, checker = instance.certificate, Checker(instance.original)
+    best = checker.best
+    if not best.optimal or best.objective is None:
+        return [f"the original is {best.status}"]
+    wrong = []
+    witnesses = Witnesses(checker)
+    if not close(best.objective, told.original_objective, 1e-6):
+        wrong.append(f"the original's objective is {best.objective:g}, not {told.original_objective:g}")
+    if feasible(instance.sabotaged) is not False:
+        return [*wrong, "the sabotaged model is not infeasible"]
+    if apply_all(instance.sabotaged, instance.repair).digest != told.original_digest:
+        wrong.append("the repair does not give back the original")
+    if minimum_edits(instance.sabotaged, instance.repair, witnesses) != told.min_edits:
+        wrong.append(f"the minimum of {told.min_edits} edits cannot be shown")
+    wrong += subsystem_problems(instance.sabotaged, told.subsystem)
+    if (feasible(instance.sabotaged, relaxed=True) is not False) != told.needs_integrality:
+        wrong.append("integrality plays another role")
+    found = searched(instance.sabotaged, told.subsystem, instance.specification, witnesses)
+    if (found.tries if found.edits is not None else None, found.rate) != (told.search_tries, told.search_rate):
+        wrong.append(f"the search took {found.tries} tries, not {told.search_tries}")
+    if drop_first(instance.sabotaged, told.subsystem, checker) != Dropped(told.drop_first, told.drop_feasible):
+        wrong.append("dropping the first row ends otherwise")
+    return wrong
+
+
+def subsystem_problems(model: Model, iis: Iis) -> list[str]:
+    """What is wrong with a subsystem: by removal up to `REMOVAL_ROWS` rows, else by the solver's own word."""
+    if len(model.rows) <= REMOVAL_ROWS:
+        try:
+            return [] if is_irreducible(model, iis) else ["the subsystem is not irreducible"]
+        except ModelError as problem:
+            return [f"the subsystem is not one of this model: {problem}"]
+    return [] if iis.irreducible else ["the subsystem is not known to be irreducible"]

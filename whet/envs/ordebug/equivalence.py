@@ -1,0 +1,208 @@
+"""Whether a repaired model means the same as the original: its requirements, its feasible points, its best objective.
+
+What is written alike in both is not asked about. For every row, bound or type that only one of them has, the solver
+looks for a point of the other that breaks it; points drawn in random directions are compared besides.
+
+Points alone do not suffice. A row whose sense, turned around, makes a model infeasible is one that no feasible point of
+the others touches: leaving it out changes no point, but the requirement is gone. So each row of the original must
+stand in the model, as it was or multiplied by a number.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from whet.envs.ordebug.model import INF, Column, Model, Row, violations
+from whet.envs.ordebug.solver import TIME_LIMIT, Solved, extreme, solve
+from whet.keys import seed_for
+
+TOLERANCE = 1e-5
+"""Relative: how far an objective or an activity may be off and still count as the same."""
+
+DIRECTIONS = 4
+"""Random directions in which extreme points of both models are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`same`: equivalent. Otherwise `why` names the first difference found; `timeout`: the time did not suffice."""
+
+    same: bool
+    why: str = ""
+
+
+def close(one: float, other: float, tolerance: float = TOLERANCE) -> bool:
+    return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+
+
+class Checker:
+    """Compares models with one original; what is known about the original is computed once."""
+
+    def __init__(self, original: Model, *, time_limit: float = TIME_LIMIT) -> None:
+        self.original = original
+        self._time_limit = time_limit
+
+    @cached_property
+    def best(self) -> Solved:
+        return solve(self.original, time_limit=self._time_limit)
+
+    @cached_property
+    def points(self) -> tuple[dict[str, float], ...]:
+        """Feasible points of the original: its optimum, and extreme ones in random directions."""
+        found = [self.best, *_extremes(self.original, self._time_limit)]
+        return tuple(one.point(self.original) for one in found if one.optimal)
+
+    def accepts_points(self, model: Model) -> bool:
+        """Whether every stored point of the original is feasible in `model`: quick, necessary, not sufficient."""
+        return not any(violations(model, point, 10 * TOLERANCE) for point in self.points)
+
+    def repaired(self, model: Model) -> bool:
+        return self.verdict(model).same
+
+    def verdict(self, model: Model) -> Verdict:
+        """Whether `model` is equivalent to the original, else the first difference; cheap differences first."""
+        original, limit = self.original, self._time_limit
+        if {column.name for column in model.columns} != {column.name for column in original.columns}:
+            return Verdict(False, "columns")
+        if not _same_objective(model, original):
+            return Verdict(False, "objective_function")
+        if _same_text(model, original):
+            return Verdict(True)
+        lost = _unstated(model, original)
+        if lost:
+            return Verdict(False, f"requirement {lost} is not stated")
+        if not self.accepts_points(model):
+            return Verdict(False, "original_point")
+        best = solve(model, time_limit=limit)
+        if "time_limit" in (best.status, self.best.status):
+            return Verdict(False, "timeout")
+        if best.status != self.best.status:
+            return Verdict(False, f"status_{best.status}")
+        if best.objective is not None and not close(best.objective, self.best.objective or 0.0):
+            return Verdict(False, "objective")
+        why = _escape(model, original, limit) or _escape(original, model, limit)
+        if not why and any(
+            violations(original, one.point(model), 10 * TOLERANCE) for one in _extremes(model, limit) if one.optimal
+        ):
+            why = "sampled_point"
+        return Verdict(not why, why)
+
+
+def equivalent(model: Model, original: Model, *, time_limit: float = TIME_LIMIT) -> Verdict:
+    """Compare a `model` with the `original`; both must have columns of the same names."""
+    return Checker(original, time_limit=time_limit).verdict(model)
+
+
+def _same_objective(model: Model, original: Model) -> bool:
+    if model.maximize != original.maximize or not close(model.offset, original.offset):
+        return False
+    return all(close(column.cost, original.column(column.name).cost) for column in model.columns)
+
+
+def _same_text(model: Model, original: Model) -> bool:
+    rows = {_form(row) for row in model.rows} == {_form(row) for row in original.rows}
+    return rows and all(_declared(column) == _declared(original.column(column.name)) for column in model.columns)
+
+
+def _form(row: Row) -> tuple[tuple[tuple[str, float], ...], float, float]:
+    """A row without its name: terms in order of name, and the interval of its activity."""
+    return tuple(sorted(row.terms)), row.lower, row.upper
+
+
+def _unstated(model: Model, original: Model) -> str:
+    """The first row of the original that no row of the model says, or ''."""
+    known = {_form(row) for row in model.rows}
+    lost = [row for row in original.rows if _form(row) not in known]
+    if not lost:
+        return ""
+    said: dict[tuple[tuple[str, float], ...], list[tuple[float, float]]] = {}
+    for row in model.rows:
+        direction, limits = _scaled(row, original)
+        said.setdefault(direction, []).append(limits)
+    for row in lost:
+        direction, (low, high) = _scaled(row, original)
+        if not any(_same_limit(low, one) and _same_limit(high, other) for one, other in said.get(direction, ())):
+            return row.name
+    return ""
+
+
+def _scaled(row: Row, model: Model) -> tuple[tuple[tuple[str, float], ...], tuple[float, float]]:
+    """The terms divided by the first coefficient, and the limits with them.
+
+    Where only whole numbers can come out on the left, limits are brought to the next whole number inside.
+    """
+    terms = sorted(row.terms)
+    scale = terms[0][1] if terms else 1.0
+    low, high = row.lower, row.upper
+    if all(model.column(name).whole and value == int(value) for name, value in terms):
+        low, high = _inward(low, math.ceil, -TOLERANCE), _inward(high, math.floor, TOLERANCE)
+    limits = (low / scale, high / scale) if scale > 0.0 else (high / scale, low / scale)
+    return tuple((name, float(f"{value / scale:.8g}")) for name, value in terms), limits
+
+
+def _inward(limit: float, rounded: Callable[[float], int], slack: float) -> float:
+    return float(rounded(limit + slack)) if math.isfinite(limit) else limit
+
+
+def _same_limit(one: float, other: float) -> bool:
+    return one == other or (math.isfinite(one) and math.isfinite(other) and close(one, other))
+
+
+def _declared(column: Column) -> tuple[float, float, bool]:
+    return column.lower, column.upper, column.whole
+
+
+def _escape(inner: Model, outer: Model, time_limit: float) -> str:
+    """Why some point of `inner` is not one of `outer`, or ''."""
+    known = {_form(row) for row in inner.rows}
+    for row in outer.rows:
+        if _form(row) not in known and _breaks(inner, row.terms, row.lower, row.upper, time_limit):
+            return f"row {row.name}"
+    for column in outer.columns:
+        mine = inner.column(column.name)
+        if (mine.lower, mine.upper) != (column.lower, column.upper) and _breaks(
+            inner, ((column.name, 1.0),), column.lower, column.upper, time_limit
+        ):
+            return f"bounds of {column.name}"
+        if column.whole and not mine.whole and not _fixed(inner, column.name, time_limit):
+            return f"type of {column.name}"
+    return ""
+
+
+def _breaks(model: Model, terms: Sequence[tuple[str, float]], lower: float, upper: float, time_limit: float) -> bool:
+    """Whether some point of the model takes the form out of [lower, upper]; a solve without answer counts as yes."""
+    if upper < INF:
+        most = extreme(model, terms, time_limit=time_limit)
+        if most.objective is None or _beyond(most.objective, upper):
+            return True
+    if lower > -INF:
+        least = extreme(model, [(name, -value) for name, value in terms], time_limit=time_limit)
+        return least.objective is None or _beyond(least.objective, -lower)
+    return False
+
+
+def _beyond(value: float, limit: float) -> bool:
+    return value > limit + TOLERANCE * max(1.0, abs(limit))
+
+
+def _fixed(model: Model, column: str, time_limit: float) -> bool:
+    """Whether the column takes one whole value only: then its type does not matter."""
+    most = extreme(model, [(column, 1.0)], time_limit=time_limit).objective
+    least = extreme(model, [(column, -1.0)], time_limit=time_limit).objective
+    return most is not None and least is not None and close(most, -least) and close(most, round(most))
+
+
+def _extremes(model: Model, time_limit: float) -> Iterator[Solved]:
+    """Extreme points in random directions, the same for all models with as many columns."""
+    for direction in _directions(model):
+        yield extreme(model, direction, time_limit=time_limit)
+
+
+def _directions(model: Model) -> Iterator[list[tuple[str, float]]]:
+    rng = random.Random(seed_for("ordebug", "directions", len(model.columns)))
+    for _ in range(DIRECTIONS):
+        yield [(column.name, rng.gauss(0.0, 1.0)) for column in model.columns]

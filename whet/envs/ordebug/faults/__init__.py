@@ -1,0 +1,10 @@
+"""Fault types: A the sense of a row, B bounds or type of a variable, C a term, D a conflicting requirement."""
+
+from __future__ import annotations
+
+from whet.envs.ordebug.faults import bounds, requirements, senses, terms
+from whet.envs.ordebug.faults.planting import FaultType, Planting
+
+FAULTS: dict[str, FaultType] = {one.kind: one for one in (senses.FAULT, bounds.FAULT, terms.FAULT, requirements.FAULT)}
+
+__all__ = ["FAULTS", "FaultType", "Planting"]

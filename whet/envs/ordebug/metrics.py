@@ -1,0 +1,95 @@
+"""The environment's own figures, made from the parts of scores: what the general table does not have.
+
+Each metric is a mean over rollouts of a value that some rollouts may not have; `DA`, as published, is a ratio of sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+Parts = Mapping[str, float]
+
+STEPS = (1, 5, 10, 20)
+"""The k of every figure `@k`: steps of the play, not samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One figure. `value` of a rollout's parts is None where the rollout does not count; `rate`: in [0, 1]."""
+
+    name: str
+    about: str
+    value: Callable[[Parts], float | None]
+    rate: bool = True
+
+
+def _within(part: str, steps: str, k: int) -> Callable[[Parts], float]:
+    return lambda parts: float(parts[part] > 0.0 and 0.0 < parts[steps] <= k)
+
+
+def _part(name: str) -> Callable[[Parts], float]:
+    return lambda parts: parts[name]
+
+
+def _share(name: str) -> Callable[[Parts], float]:
+    return lambda parts: parts[name] / parts["steps"] if parts["steps"] else 0.0
+
+
+def _kept(parts: Parts) -> float | None:
+    """OP is published for successes alone: a model that became optimal."""
+    return parts["op"] if parts["first_optimal"] else None
+
+
+def _cost_of_repair(parts: Parts) -> float | None:
+    return parts["edit_cost"] if parts["repaired"] else None
+
+
+METRICS: tuple[Metric, ...] = (
+    *(
+        Metric(
+            f"repaired@{k}", f"submitted within {k} steps, equivalent to the original", _within("repaired", "steps", k)
+        )
+        for k in STEPS
+    ),
+    *(
+        Metric(f"feasible@{k}", f"submitted within {k} steps with an optimal solution", _within("feasible", "steps", k))
+        for k in STEPS
+    ),
+    *(
+        Metric(f"RR@{k}", f"published: optimal at some step up to {k}", _within("first_optimal", "first_optimal", k))
+        for k in STEPS
+    ),
+    Metric("minimal", "repaired with as few edits as the certificate says are needed", _part("minimal")),
+    Metric("precision", "of the elements blamed, the share that is wrong", _part("precision")),
+    Metric("recall", "of the elements that are wrong, the share blamed", _part("recall")),
+    Metric("OP", "published: how near the objective came to the original's, over optimal models", _kept),
+    Metric("submitted", "ended with submit", _part("submitted")),
+    Metric("malformed", "share of steps that said no action", _share("malformed")),
+    Metric("refused", "share of steps that the model could not take", _share("refused")),
+    Metric("steps", "steps taken", _part("steps"), rate=False),
+    Metric("edit cost", "elements changed in repaired models", _cost_of_repair, rate=False),
+    Metric("drops", "rows dropped", _part("drops"), rate=False),
+)
+
+
+NOTHING: Parts = dict.fromkeys(
+    (
+        *("submitted", "feasible", "repaired", "minimal", "precision", "recall", "steps", "malformed", "refused"),
+        *("edit_cost", "drops", "first_optimal", "da_hits", "da_rows", "op"),
+    ),
+    0.0,
+)
+"""What an attempt counts as that a limit ended before it could be graded."""
+
+
+def value(metric: Metric, parts: Parts) -> float | None:
+    """The metric's value for one rollout."""
+    return metric.value({**NOTHING, **parts})
+
+
+def diagnosis(scores: Iterable[Parts]) -> float | None:
+    """DA as published: rows of the subsystem that were edited, over all rows of the subsystem, both added up."""
+    pairs = [(parts.get("da_hits", 0.0), parts.get("da_rows", 0.0)) for parts in scores]
+    rows = sum(size for _, size in pairs)
+    return sum(hits for hits, _ in pairs) / rows if rows else None

@@ -1,0 +1,125 @@
+"""What the policy is told: the task at the start, and the answer to each step. The one wording of all uses."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from whet.envs.ordebug.actions import ACTIONS
+from whet.envs.ordebug.algebra import algebra, column_text, number, objective_text, row_text
+from whet.envs.ordebug.iis import Iis, Member
+from whet.envs.ordebug.model import Model, ModelError
+from whet.envs.ordebug.protocol import MARK, Protocol
+from whet.envs.ordebug.works import Slack, Solution
+from whet.errors import nearest
+
+Reveal = Literal["full", "query"]
+
+OBJECTIVE = "objective"
+
+_GOAL = """\
+An optimisation model was correct and had an optimal solution. Then something in it was changed: now it is infeasible.
+Find what is wrong and put it right, so that the model says again what it should. Change as little as possible. A model
+that becomes feasible because a requirement was removed or loosened is not repaired."""
+
+_NO_SPECIFICATION = "There is no written specification; judge by the model itself."
+
+_STATUS = {
+    "infeasible": "infeasible",
+    "unbounded": "unbounded",
+    "time_limit": "not solved within its limits",
+    "error": "not solvable: the solver gave up on the model",
+}
+
+
+def opening(model: Model, specification: str, *, reveal: Reveal, protocol: Protocol, max_steps: int) -> str:
+    """The whole task in one message."""
+    parts = [
+        _GOAL,
+        f"# Specification\n{specification.strip() or _NO_SPECIFICATION}",
+        f"# Model\n{algebra(model)}" if reveal == "full" else _inventory(model),
+        _rules(protocol, max_steps),
+    ]
+    return "\n\n".join(parts)
+
+
+def _inventory(model: Model) -> str:
+    """Names without algebra: what each says costs a step to see."""
+    rows = " ".join(row.name for row in model.rows)
+    columns = " ".join(column.name for column in model.columns)
+    return f"# Model\nconstraints: {rows}\nvariables: {columns}\nUse show to see what they say."
+
+
+def _rules(protocol: Protocol, max_steps: int) -> str:
+    lines = [
+        "# Actions",
+        *(f"`{one.usage}` {one.about}" for one in ACTIONS.values()),
+        "",
+        f"You have {max_steps} steps, and each action is one, also one that cannot be read. Edits are solved at once. "
+        "End with submit: a model that is not submitted counts for nothing.",
+    ]
+    if protocol == "text":
+        lines.append(f"Think as you like, then end your reply with one line: {MARK} and one action with its arguments.")
+    else:
+        lines.append("Call one tool at a time.")
+    return "\n".join(lines)
+
+
+def solution_text(solution: Solution) -> str:
+    if solution.objective is not None:
+        return f"Solver: optimal, objective {solution.objective:.9g}."
+    return f"Solver: {_STATUS.get(solution.status, solution.status)}."
+
+
+def step_text(step: int, max_steps: int) -> str:
+    left = max_steps - step
+    return f"[step {step} of {max_steps}]" if left > 1 else f"[step {step} of {max_steps}: one step left]"
+
+
+def iis_text(iis: Iis | None, solution: Solution) -> str:
+    if iis is None and solution.status in ("infeasible", "time_limit", "error"):
+        return "The search for a contradiction did not finish within its limits."
+    if iis is None:
+        return f"There is no contradiction to show. {solution_text(solution)}"
+    head = "These contradict each other; without any one of them the others can hold:"
+    if iis.integral:
+        head = "Together with the bounds and types of the variables, these contradict each other:"
+    if not iis.irreducible:
+        head += " (some may be superfluous: the search for a smaller set ran out of time)"
+    rows = [f"  constraint {_side(member)}" for member in iis.rows]
+    bounds = [f"  {member.side} bound of {member.name}" for member in iis.columns]
+    return "\n".join([head, *rows, *bounds])
+
+
+def _side(member: Member) -> str:
+    return f"{member.name} ({'at least' if member.side == 'lower' else 'at most'})"
+
+
+def slack_text(row: str, found: Slack) -> str:
+    if found.activity is None or found.slack is None:
+        return f"{row}: no point respects the bounds and types of the variables, so there is nothing to measure."
+    where = "at the optimum" if found.optimal else "at a point that violates the constraints least in total"
+    says = f"slack {found.slack:.9g}" if found.slack >= -1e-7 else f"violated by {-found.slack:.9g}"
+    return f"{row}: left side {found.activity:.9g} {where}, {says}."
+
+
+def element_text(model: Model, name: str) -> str:
+    """A row, a column or the objective as it stands; a `ModelError` where there is none of that name."""
+    if name == OBJECTIVE and name not in model.row_index:
+        return objective_text(model)
+    bare = name.removeprefix("row:").removeprefix("column:")
+    found = []
+    if bare in model.row_index and not name.startswith("column:"):
+        found.append(row_text(model.row(bare)))
+    if bare in model.column_index and not name.startswith("row:"):
+        column = model.column(bare)
+        used = [row.name for row in model.rows if row.coefficient(bare)]
+        found.append(f"{column_text(column)}; cost {number(column.cost)}; in {' '.join(used) or 'no constraint'}")
+    if not found:
+        raise unknown(model, bare)
+    return "\n".join(found)
+
+
+def unknown(model: Model, name: str) -> ModelError:
+    """The complaint about a name that is neither a row's nor a column's."""
+    hint = nearest(name, [*model.row_index, *model.column_index])
+    return ModelError(f"there is no constraint or variable {name[:60]!r}.{hint}")

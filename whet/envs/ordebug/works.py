@@ -1,0 +1,96 @@
+"""What a play has computed: importable functions from a model to plain records, called as works.
+
+Each takes the model it is about and returns data; none keeps anything, so any thread or process may run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from whet.envs.ordebug.equivalence import Checker
+from whet.envs.ordebug.iis import Iis, find_iis
+from whet.envs.ordebug.model import INF, Model
+from whet.envs.ordebug.solver import Status, elastic_point, solve
+from whet.errors import WhetError
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """How a solve ended, and the best objective where there is one."""
+
+    status: Status
+    objective: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """Where a row stands: its activity, and how far that is from its nearer limit (below 0: violated).
+
+    `optimal`: at the optimum; otherwise at a point that violates the rows least in total.
+    """
+
+    optimal: bool
+    activity: float | None = None
+    slack: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The model as handed in, against the original. `repaired_at`: the step after which it was first repaired, or 0."""
+
+    final: Solution
+    repaired: bool
+    why: str
+    repaired_at: int
+
+
+def resolve(model: Model, time_limit: float) -> Solution:
+    try:
+        solved = solve(model, time_limit=time_limit)
+    except WhetError:
+        return Solution("error")
+    return Solution(solved.status, solved.objective)
+
+
+def explain(model: Model, time_limit: float) -> Iis | None:
+    try:
+        return find_iis(model, time_limit=time_limit)
+    except WhetError:
+        return None
+
+
+def slack(model: Model, row: str, time_limit: float) -> Slack | None:
+    """None where the solver refuses the model, as it does with coefficients beyond its range."""
+    try:
+        solved = solve(model, time_limit=time_limit)
+        point = solved.point(model) if solved.optimal else elastic_point(model, time_limit=time_limit)
+    except WhetError:
+        return None
+    if point is None:
+        return Slack(False)
+    one = model.row(row)
+    activity = one.activity(point)
+    nearest = min(
+        [*([one.upper - activity] if one.upper < INF else []), *([activity - one.lower] if one.lower > -INF else [])],
+        default=0.0,
+    )
+    return Slack(solved.optimal, activity, nearest)
+
+
+def judge(final: Model, original: Model, trail: Sequence[tuple[int, Model]], time_limit: float) -> Judged:
+    """Whether `final` is equivalent to the original, and which feasible model on the way (`trail`) was so first."""
+    checker = Checker(original, time_limit=time_limit)
+    verdicts: dict[str, bool] = {}
+
+    def repaired(model: Model) -> bool:
+        if model.digest not in verdicts:
+            verdicts[model.digest] = checker.repaired(model)
+        return verdicts[model.digest]
+
+    first = next((step for step, model in trail if repaired(model)), 0)
+    solution = resolve(final, time_limit)
+    if solution.status != "optimal":
+        return Judged(solution, False, solution.status, first)
+    verdict = checker.verdict(final)
+    return Judged(solution, verdict.same, verdict.why, first)
