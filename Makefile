@@ -1,4 +1,4 @@
-# make demo   an evaluation with an embedded real language model: no key, no GPU
+# make demo   trains a playbook for an embedded real language model: no key, no GPU, a few minutes
 # make test   format, lint, types, import rules and tests
 # Both make .venv if need be and install what they need.
 
@@ -10,12 +10,7 @@ UV      = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint cons
 .PHONY: demo test format clean
 
 demo: $(VENV)/.demo
-	@echo "1. A small embedded model multiplies, with no playbook:"
-	@$(BIN)/whet eval --config examples/demo.toml --run demo-blank
-	@echo; echo "2. The same model and tasks, with a playbook of four worked examples from the train split:"
-	@$(BIN)/whet eval --config examples/demo.toml --playbook examples/multiplication.json --run demo-taught
-	@echo; echo "3. Is it better, task by task?"
-	@$(BIN)/whet compare demo-blank demo-taught
+	@$(BIN)/whet train examples/demo.toml --run demo
 
 test: $(VENV)/.test
 	$(BIN)/ruff format --check whet tests bench examples

@@ -125,7 +125,15 @@ def config(**sections: Any) -> TrainConfig:
         "optimizer": {"model": "test:function"},
         "train": {"epochs": 2, "batch_size": 12},
         "reflect": {"minibatch": 4},
+        "update": {"bring": "halves"},
+        "slow": {"use": True},
+        "meta": {"use": True},
+        "gate": {"pace": "eager", "alpha": 0.05},
     }
+    if "preset" in sections or sections.get("gate", {}).get("name"):
+        del base["gate"]
+    if "preset" in sections:
+        del base["update"]
     for name, section in sections.items():
         base[name] = {**base.get(name, {}), **section} if isinstance(section, dict) else section
     return validate(TrainConfig, base, "test")

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from builders import FromFunction
+from crashes import Crash, crashing
 from reflact_world import NULLS, RULES, Kinds, config, optimiser, target, timeless, trained
 
 from whet.errors import FaultError, ReplayMismatch, WhetError
@@ -25,27 +26,6 @@ from whet.types import Fault, Playbook, user
 
 WORLD = Path(__file__).parents[1] / "reflact_world.py"
 KILLS = 10
-
-
-class Crash(BaseException):
-    """The process is gone."""
-
-
-def crashing(monkeypatch: pytest.MonkeyPatch, at: int, *, before: bool) -> list[int]:
-    """Dies at the `at`-th commit, before or after it; nothing is written from then on."""
-    commit = Ledger._commit
-    count = [0]
-
-    def dying(self: Ledger, statements: Any) -> None:
-        count[0] += 1
-        if count[0] > at or (count[0] == at and before):
-            raise Crash
-        commit(self, statements)
-        if count[0] == at:
-            raise Crash
-
-    monkeypatch.setattr(Ledger, "_commit", dying)
-    return count
 
 
 def small_run(folder: Path) -> dict[str, bytes]:
@@ -95,7 +75,11 @@ batch_size = 12
 minibatch = 4
 
 [slow]
+use = true
 idle = true
+
+[meta]
+use = true
 
 [control]
 concurrency = 4

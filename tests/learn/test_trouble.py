@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reflact_world import HARM, NULLS, RULES, Kinds, config, optimiser, rules_in, target, trained
 
+from whet.config.load import validate
+from whet.config.train import TrainConfig
 from whet.errors import FaultError, WhetError
 from whet.learn.reflact.rollout import held_out
 from whet.models.base import Request
@@ -163,18 +165,16 @@ def test_a_gate_on_a_metric_that_nobody_reports_stops_the_run(tmp_path: Path) ->
         trained(tmp_path / "run", config(gate={"metric": "bogus"}))
 
 
+def all_and_harm(request: Request) -> str:
+    """An optimiser that always proposes every rule and the one that harms."""
+    edits = [{"op": "append", "content": one} for one in (*RULES.values(), HARM)]
+    text = request.messages[0].text
+    if text.startswith("You choose which"):
+        return '{"selected_indices": [0, 1, 2, 3, 4]}'
+    return json.dumps({"edits": edits} if text.startswith("You merge") else {"patch": {"edits": edits}})
+
+
 def test_leaving_out_what_harms_is_remembered_as_that(tmp_path: Path) -> None:
-    bundle = json.dumps(
-        {"batch_size": 4, "patch": {"edits": [{"op": "append", "content": one} for one in (*RULES.values(), HARM)]}}
-    )
-    merged = json.dumps({"edits": [{"op": "append", "content": one} for one in (*RULES.values(), HARM)]})
-
-    def proposing(request: Request) -> str:
-        text = request.messages[0].text
-        if text.startswith("You choose which"):
-            return '{"selected_indices": [0, 1, 2, 3, 4]}'
-        return merged if text.startswith("You merge") else bundle
-
     def mild(request: Request) -> str:
         answered = target(request)
         return answered.lower() if int(request.sampling.seed or 0) % 3 else answered
@@ -182,7 +182,7 @@ def test_leaving_out_what_harms_is_remembered_as_that(tmp_path: Path) -> None:
     settled = config(
         update={"scheduler": "constant", "edits": 5, "bring": "bundle", "credit": True}, train={"epochs": 1}
     )
-    result = trained(tmp_path / "run", settled, optimiser=proposing, target=mild)
+    result = trained(tmp_path / "run", settled, optimiser=all_and_harm, target=mild)
     removed = next(one for one in result.training.judge.judged if one.without and one.accepted)
     assert removed.changes == (f"- append: {HARM}",)
     assert "leaving out append: Always" in str(result.training.steps[0].entry())
@@ -192,21 +192,10 @@ def test_leaving_out_what_harms_is_remembered_as_that(tmp_path: Path) -> None:
 
 
 def test_credit_after_halves_keeps_every_accepted_part(tmp_path: Path) -> None:
-    bundle = json.dumps(
-        {"batch_size": 4, "patch": {"edits": [{"op": "append", "content": one} for one in (*RULES.values(), HARM)]}}
-    )
-    merged = json.dumps({"edits": [{"op": "append", "content": one} for one in (*RULES.values(), HARM)]})
-
-    def proposing(request: Request) -> str:
-        text = request.messages[0].text
-        if text.startswith("You choose which"):
-            return '{"selected_indices": [0, 1, 2, 3, 4]}'
-        return merged if text.startswith("You merge") else bundle
-
     settled = config(
         update={"scheduler": "constant", "edits": 5, "credit": True}, train={"epochs": 1, "batch_size": 24}
     )
-    result = trained(tmp_path / "run", settled, optimiser=proposing, env=Kinds(select=60))
+    result = trained(tmp_path / "run", settled, optimiser=all_and_harm, env=Kinds(select=60))
     step = result.training.steps[0]
     kept = {str(item) for one in step.judged if one.accepted and not one.without for item in one.items}
     for one in step.judged:
@@ -281,10 +270,14 @@ def test_a_task_is_not_played_with_its_own_worked_example(tmp_path: Path) -> Non
     assert not any(request.messages[-1].text in {message.text for message in request.messages[:-1]} for request in seen)
 
 
-def test_few_proposals_are_judged_patiently() -> None:
-    assert config(train={"proposer": "examples"}).gate.patient
-    assert not config().gate.patient
-    assert config(train={"proposer": "examples"}, gate={"name": "strict"}).gate.name == "strict"
+def test_the_gate_of_a_learner_fits_how_many_proposals_it_makes() -> None:
+    base = {"env": {"name": "kinds"}, "target": {"model": "m"}}
+    analyst = validate(TrainConfig, {**base, "optimizer": {"model": "m"}}, "test").gate
+    assert (analyst.pace, analyst.alpha) == ("steady", 0.1)
+    few = validate(TrainConfig, {**base, "train": {"proposer": "examples"}}, "test").gate
+    assert (few.pace, few.alpha) == ("patient", 0.05)
+    published = validate(TrainConfig, {**base, "optimizer": {"model": "m"}, "gate": {"name": "strict"}}, "test").gate
+    assert published.model_fields_set == {"name"}
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_a_candidate_that_changes_nothing_is_rejected(tmp_path: Path) -> None:
 
 
 def test_an_impatient_gate_drops_it_for_few_rollouts(tmp_path: Path) -> None:
-    gated = brought(incumbent(tmp_path), Playbook("Be kind."), "patient=false")
+    gated = brought(incumbent(tmp_path), Playbook("Be kind."), "pace=eager")
     assert gated.decision.verdict == "reject"
     assert gated.decision.rollouts("candidate") < 20
 

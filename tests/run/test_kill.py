@@ -16,6 +16,7 @@ from urllib.request import urlopen
 import orjson
 import pytest
 from builders import Doubles, FromFunction, doubled
+from crashes import Crash, crashing
 from loopback import spawned
 
 from whet.ledger.store import Ledger
@@ -87,27 +88,6 @@ def test_twenty_kills_leave_no_trace(tmp_path: Path) -> None:
     assert whole.read_bytes() == cut.read_bytes()
     assert columns(tmp_path / "whole") == columns(tmp_path / "cut")
     assert asked <= 300 + 4 * KILLS, "only what was under way at a kill is asked twice"
-
-
-class Crash(BaseException):
-    """The process is gone."""
-
-
-def crashing(monkeypatch: pytest.MonkeyPatch, at: int, *, before: bool) -> list[int]:
-    """Dies at the `at`-th commit, before or after it; nothing is written from then on. Returns the counter."""
-    commit = Ledger._commit
-    count = [0]
-
-    def dying(self: Ledger, statements: Any) -> None:
-        count[0] += 1
-        if count[0] > at or (count[0] == at and before):
-            raise Crash
-        commit(self, statements)
-        if count[0] == at:
-            raise Crash
-
-    monkeypatch.setattr(Ledger, "_commit", dying)
-    return count
 
 
 def often_right(request: Request) -> str:

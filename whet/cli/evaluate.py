@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from whet.cli.terminal import TerminalProgress, console
+from whet.cli.terminal import TerminalProgress, console, interruptible
 from whet.config.kinds import TRAIN
 from whet.config.load import load_config, parse_value, write_config
 from whet.config.schema import EvalConfig
 from whet.envs.registry import parse_args
-from whet.errors import Interrupted
 from whet.ledger.projection import write_json
 from whet.run.api import rebuild, resume, run_evaluation
 from whet.run.estimate import describe
@@ -100,14 +96,3 @@ def show(result: EvalResult, out: Console) -> None:
     out.print(f"results: {result.folder}/results.json", highlight=False, soft_wrap=True)
     if fault is not None and not result.report.summary.overall.rollouts:
         raise SystemExit(1)
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Ctrl-C and a polite kill end a run in the same way: what is done is kept, and the user is told how to go on."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    except Interrupted as interrupt:
-        Console(stderr=True).print(f"whet: {interrupt}", highlight=False, markup=False, soft_wrap=True)
-        raise SystemExit(130) from None

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rich.console import Console
-
-from whet.cli.terminal import TerminalProgress, console
+from whet.cli.terminal import TerminalProgress, console, interruptible
 from whet.config.load import load_config, merge
 from whet.config.schema import EvalConfig
 from whet.envs.groupqc.environment import GroupQc, chosen_missions, chosen_noise
 from whet.envs.groupqc.pack import load_packs
 from whet.envs.groupqc.voting import Ballot, Decode
 from whet.envs.registry import parse_args
-from whet.errors import Interrupted, WhetError
+from whet.errors import WhetError
 from whet.ledger.projection import write_json
 from whet.run.compose import Given
 from whet.run.groupqc.audit import AuditResult, Settings, run_audit
@@ -69,7 +65,7 @@ def audit_command(command: Audit) -> None:
     source = config.env.name.removeprefix("groupqc").removeprefix(":")
     env = GroupQc(source, config.env.args)
     settings = _settings(command.voting, command.releases, command.split, command.every)
-    with _interruptible():
+    with interruptible():
         result = run_audit(
             config,
             settings,
@@ -155,7 +151,7 @@ def run_command(
         overrides,
         _settings(voting, releases),
     )
-    with _interruptible():
+    with interruptible():
         ran = run_all(wish, progress=TerminalProgress(), retry_faults=retry_faults)
     for mission, stage in ran.stages.items():
         _print(f"{mission}:", *(f"  {line}" for line in stage.lines()))
@@ -180,7 +176,7 @@ def stage_a_command(
     from whet.run.groupqc.stage_a_config import stage_a_config
 
     config = stage_a_config(root, mission, model, out, base=base, overrides=overrides)
-    with _interruptible():
+    with interruptible():
         result = run_stage_a(config, progress=TerminalProgress(), retry_faults=retry_faults)
     _print(*result.lines())
     raise SystemExit(result.exit_code)
@@ -248,14 +244,3 @@ def _print(*lines: str) -> None:
     out = console()
     for line in lines:
         out.print(line, highlight=False, markup=False, soft_wrap=True)
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ctrl-C and a polite kill end a run in the same way: what is done is kept, and the user is told how to go on."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    except Interrupted as interrupt:
-        Console(stderr=True).print(f"whet: {interrupt}", highlight=False, markup=False, soft_wrap=True)
-        raise SystemExit(130) from None

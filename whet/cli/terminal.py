@@ -1,14 +1,18 @@
-"""The terminal: one console, and a progress line with solve rate, cost and time left."""
+"""The terminal: one console, a progress line with solve rate, cost and time left, and what Ctrl-C does."""
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from whet.errors import Interrupted
 from whet.types import Fault, Rollout, Ticket, Usage
 
 
@@ -84,3 +88,14 @@ class TerminalProgress:
         if self._usage.usd:
             parts.append(f"${self._usage.usd:.2f}")
         return ", ".join(parts)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C and a polite kill end a run in the same way: what is done is kept, and the user is told how to go on."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except Interrupted as interrupt:
+        Console(stderr=True).print(f"whet: {interrupt}", highlight=False, markup=False, soft_wrap=True)
+        raise SystemExit(130) from None

@@ -8,8 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from whet.cli.evaluate import interruptible
-from whet.cli.terminal import TerminalProgress, console
+from whet.cli.terminal import TerminalProgress, console, interruptible
 from whet.config.load import load_config, write_config
 from whet.config.train import TrainConfig
 from whet.evals.compare import Comparison

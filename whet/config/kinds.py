@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from whet.config.schema import EvalConfig, PolicyConfig
+from whet.types import Split
 
 EVAL, TRAIN = "eval", "train"
 
@@ -23,6 +24,17 @@ def config_class(kind: str) -> type[PolicyConfig]:
     from whet.config.train import TrainConfig
 
     return TrainConfig
+
+
+def playbook_of(config: PolicyConfig) -> str:
+    """Where a config says its playbook is."""
+    section = getattr(config, EVAL, None) or getattr(config, TRAIN)
+    return str(section.playbook)
+
+
+def looked_at(config: PolicyConfig) -> Split:
+    """The split that a run of this config plays first."""
+    return config.eval.split if isinstance(config, EvalConfig) else "train"
 
 
 def playbook_kept_at(config: Config, path: str) -> Config:

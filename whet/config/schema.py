@@ -144,7 +144,9 @@ class GateSection(Section):
     min_effect: float = Field(default=0.0, description="a mean gain up to this counts as none")
     max_rollouts: int | None = Field(default=None, description="the most that one decision may take")
     guards: tuple[GuardSection, ...] = ()
-    patient: bool = Field(default=False, description="give it all tasks; else drop it as soon as it falls behind")
+    pace: Literal["eager", "steady", "patient"] = Field(
+        default="eager", description="how soon a candidate that falls behind is dropped; patient: never"
+    )
     stock: int | None = Field(default=None, ge=1, le=10, description="incumbent draws of a task; 1 suits temperature 0")
     spending: float | None = Field(default=None, gt=0, lt=1, description="bound on the false accepts of a whole run")
     seed: int = 0

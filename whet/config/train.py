@@ -70,8 +70,8 @@ class UpdateSection(Section):
     min_edits: int = Field(default=2, ge=0, description="edits of the last step, at most those of the first")
     merge: int = Field(default=8, ge=2, description="patches merged in one call")
     bring: Literal["bundle", "halves", "each"] = Field(
-        default="halves",
-        description="edits of a step are judged together; if rejected, in halves; or each by itself",
+        default="bundle",
+        description="edits of a step are judged together; if rejected, also in halves; or each by itself",
     )
     credit: bool = Field(default=False, description="thin an accepted bundle by leaving out one edit at a time")
     max_bytes: int = Field(default=16_000, ge=200, description="the longest that body, guidance and notes may get")
@@ -79,9 +79,9 @@ class UpdateSection(Section):
 
 
 class SlowSection(Section):
-    """Guidance written from how the same tasks went before and after an epoch."""
+    """Guidance written from how the same tasks went before and after an epoch; off, because it costs rollouts."""
 
-    use: bool = True
+    use: bool = False
     samples: int = Field(default=20, ge=1)
     pairs: Literal["mixed", "changed", "unchanged"] = "mixed"
     gated: bool = Field(default=True, description="false: written into the playbook without evidence")
@@ -91,7 +91,7 @@ class SlowSection(Section):
 class MetaSection(Section):
     """The optimiser's own memory: it never reaches the target."""
 
-    use: bool = True
+    use: bool = False
 
 
 class ExamplesSection(Section):
@@ -124,7 +124,11 @@ class TrainConfig(PolicyConfig):
         if not isinstance(data, Mapping):
             return data
         merged: dict[str, Any] = {}
-        merge(merged, PRESETS.get(data.get("preset", "whet"), {}))
+        if _section(data, "gate").get("name", "paired") == "paired":
+            merge(merged, LEARNING)
+        if (preset := PRESETS.get(data.get("preset", "whet"), {})).get("gate"):
+            merged = {}  # a published rule has neither alpha nor pace
+        merge(merged, preset)
         if data.get("optimizer") is None:
             merged.pop("optimizer", None)
         if _section(data, "train").get("proposer") == "examples":
@@ -146,7 +150,10 @@ def _section(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else found.model_dump() if isinstance(found, Section) else {}
 
 
-FEW: Mapping[str, Any] = {"update": {"bring": "bundle"}, "gate": {"patient": True}}
+LEARNING: Mapping[str, Any] = {"gate": {"pace": "steady", "alpha": 0.1, "stock": 1}}
+"""The gate of a learner: what is claimed at the end comes from the sealed test, so it may try a little more."""
+
+FEW: Mapping[str, Any] = {"update": {"bring": "bundle"}, "gate": {"pace": "patient", "alpha": 0.05, "stock": 1}}
 """Where proposals are few and tried before: each is judged whole, and on all tasks."""
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {

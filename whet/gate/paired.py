@@ -13,6 +13,7 @@ would flatter it.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -46,15 +47,19 @@ class Futility:
     slope: float = 0.16
     slack: float = 0.2
     floor: float = 0.7
-
-    @property
-    def drops(self) -> bool:
-        """Whether anything is dropped before the end; the bar at the end leans on it."""
-        return math.isfinite(self.slack)
+    bar: float = 0.73
+    """The bar at the end as a share of the normal quantile: the sooner candidates are dropped, the lower it may be."""
 
 
-PATIENT = Futility(first=1_000_000, gain=1_000_000, risk=1_000_000, slope=0.0, slack=math.inf, floor=-math.inf)
+STEADY = Futility(slope=0.04, slack=1.0, floor=0.0, bar=0.85)
+"""A candidate may fall behind by a task before it is dropped: for a learner whose proposals each cost a train batch."""
+
+PATIENT = Futility(
+    first=1_000_000, gain=1_000_000, risk=1_000_000, slope=0.0, slack=math.inf, floor=-math.inf, bar=1.15
+)
 """Nothing is dropped early: for the one candidate of a person, who has no other to try next."""
+
+PACES: Mapping[str, Futility] = {"eager": Futility(), "steady": STEADY, "patient": PATIENT}
 
 
 @dataclass(frozen=True, slots=True)

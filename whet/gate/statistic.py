@@ -117,15 +117,15 @@ def stocked(metric: Metric, bank: Bank) -> Tally:
     return tally
 
 
-def threshold(alpha: float, tasks: int, last: bool = True, binary: bool = True, drops: bool = True) -> float:
+def threshold(alpha: float, tasks: int, last: bool = True, binary: bool = True, bar: float = 0.73) -> float:
     """From where the statistic accepts a candidate.
 
     Below the normal quantile, because a candidate reaches the last look only past the futility bounds, and because few
-    whole flips leave few values for the statistic; less so for a metric with shades. Above it where nothing drops a
-    candidate early. Higher for very few tasks and at early looks. Calibrated by simulation over many worlds: see
-    `docs/decisions/0002-the-gate.md`.
+    whole flips leave few values for the statistic; less so for a metric with shades. `bar` is the share of the quantile
+    that goes with the pace: above 1 where nothing drops a candidate early. Higher for very few tasks and at early
+    looks. Calibrated by simulation over many worlds: see `docs/decisions/0002-the-gate.md`.
     """
-    share = 12.0 / tasks**2 + (1.15 if not drops else 0.73 if binary else 1.0)
+    share = 12.0 / tasks**2 + (bar if binary else max(bar, 1.0))
     return NormalDist().inv_cdf(1.0 - alpha) * share * (1.0 if last else EARLY)
 
 

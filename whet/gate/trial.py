@@ -132,7 +132,7 @@ class PairedTrial:
         return self.tally.contrast(self.gate.min_effect)
 
     def _bar(self, last: bool = True) -> float:
-        return threshold(self.alpha, self.bank.tasks, last, self.tally.binary, self.gate.futility.drops)
+        return threshold(self.alpha, self.bank.tasks, last, self.tally.binary, self.gate.futility.bar)
 
     def _unit(self, contrast: Contrast) -> float:
         """What counts as a whole flip: the scale of a solved-or-not metric, else the largest difference seen."""

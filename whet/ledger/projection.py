@@ -12,7 +12,7 @@ from whet import wire
 def write_atomically(path: Path, data: bytes) -> None:
     """Write beside, then rename over: after a kill the old file or the new one stands there, never a part.
 
-    Nothing is forced to the disk, which would take milliseconds a file: what a power cut takes is rebuilt from the ledger.
+    Nothing is forced to the disk, which takes milliseconds a file: what a power cut takes is rebuilt from the ledger.
     """
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

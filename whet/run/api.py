@@ -135,15 +135,15 @@ def decide(
 ) -> Gated:
     """Bring a candidate playbook to the gate, against the playbook of `run` on its tasks.
 
-    A person's candidate is given all tasks (`patient`), where a learner with many proposals drops it early.
+    A person's candidate is given all tasks (the pace `patient`), where a learner with many proposals drops it early.
     `overrides` are keys of the gate (`["alpha=0.1", "metric=soft"]`); `env` and `model` are needed only where the run
     was made with objects that no address names.
     """
     from whet.run.gating import bring  # numpy comes with it, which an evaluation does not need
 
     section: GateSection = load_config(GateSection, None, {}, overrides)
-    if section.name == "paired" and "patient" not in section.model_fields_set:
-        section = section.model_copy(update={"patient": True})
+    if section.name == "paired" and "pace" not in section.model_fields_set:
+        section = section.model_copy(update={"pace": "patient"})
     playbook = candidate if isinstance(candidate, Playbook) else read_playbook(str(candidate))
     parent, shown = _run(run, Path(runs)), progress or Quiet()
     return finish(lambda: bring(parent, playbook, section, progress=shown, given=Given(env, model)))

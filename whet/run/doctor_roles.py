@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from whet.config.kinds import looked_at, playbook_of
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EndpointSection, PolicyConfig, RoleSection
 from whet.envs.base import Environment
@@ -51,21 +52,21 @@ def roles(config: PolicyConfig, *, ask: bool) -> list[Finding]:
 def _environment(config: PolicyConfig, found: list[Finding]) -> Environment | None:
     try:
         env = build_environment(config, Given())
-        size = env.size(config.eval.split)
+        size = env.size(looked_at(config))
     except WhetError as error:
         found.append(Finding("environment", "fail", str(error), "see: whet envs"))
         return None
-    told = f"{env.name}: {'unbounded' if size is None else size} tasks in {config.eval.split}"
-    fix = "" if size != 0 else "choose another split (eval.split)"
+    told = f"{env.name}: {'unbounded' if size is None else size} tasks in {looked_at(config)}"
+    fix = "" if size != 0 else "choose another split, or look at the data"
     found.append(Finding("environment", "ok" if size != 0 else "fail", told, fix))
     return env
 
 
 def _playbook(config: PolicyConfig, found: list[Finding]) -> Playbook | None:
     try:
-        return read_playbook(config.eval.playbook)
+        return read_playbook(playbook_of(config))
     except WhetError as error:
-        found.append(Finding("playbook", "fail", str(error), "mend eval.playbook"))
+        found.append(Finding("playbook", "fail", str(error), "mend the playbook that the config names"))
         return None
 
 
@@ -104,7 +105,7 @@ def _prompt(config: PolicyConfig, env: Environment, model: Model, playbook: Play
     """Whether the first task with the playbook leaves room for a reply. Bytes are the most that tokens can be."""
     if model.context is None:
         return
-    task = env.task(config.eval.split, 0)
+    task = env.task(looked_at(config), 0)
     attempt = Attempt.begin(task, env.play(task), playbook, {"target": Player(model)}, env.blob)
     attempt.play.close()
     if not isinstance(attempt.first, Ask):

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from whet.config.schema import EndpointSection, SamplingSection
 from whet.evals.floor import ORACLE
+from whet.rollout.attempt import Player
 from whet.rollout.budget import Budget
 from whet.rollout.engine import Engine, Progress
 from whet.run.compose import BASELINE, baseline_model, baselines, build_player
-from whet.types import Policy, Split, Ticket
+from whet.types import Policy, Role, Split, Ticket
 
 FLOOR = "floor/"
 FLOOR_TASKS = 200
@@ -24,7 +25,7 @@ async def play_floor(
         if name == ORACLE:
             continue
         model = baseline_model(name, engine.env, baseline)
-        players = {"target": build_player(model, SamplingSection(), endpoint)}
+        players: dict[Role, Player] = {"target": build_player(model, SamplingSection(), endpoint)}
         policy = Policy(model.fingerprint)
         floor = Engine(engine.env, policy, players, engine.ledger, Budget(), bounds=engine.bounds, works=engine.works)
         tickets = [Ticket(f"{FLOOR}{name}", split, task) for task in tasks[:FLOOR_TASKS]]

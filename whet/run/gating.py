@@ -18,7 +18,7 @@ from whet.gate.base import Gate, answer, refuse_identical
 from whet.gate.decision import Decision
 from whet.gate.evidence import Arm, Bank, Draw, Reading
 from whet.gate.metric import Guard, Metric
-from whet.gate.paired import PATIENT, Futility
+from whet.gate.paired import PACES
 from whet.gate.spending import Spending
 from whet.keys import digest, policy_digest
 from whet.ledger.projection import write_atomically, write_json
@@ -47,7 +47,7 @@ def build_gate(section: GateSection) -> Gate:
     if section.name == "paired":
         options |= {"alpha": section.alpha, "min_effect": section.min_effect, "max_rollouts": section.max_rollouts}
         options |= {"stock": section.stock, "spending": Spending(section.spending) if section.spending else None}
-        options["futility"] = PATIENT if section.patient else Futility()
+        options["futility"] = PACES[section.pace]
         options["guards"] = tuple(Guard(Metric(one.metric), one.bound, one.better) for one in section.guards)
     elif foreign := [name for name in sorted(section.model_fields_set - SHARED) if _differs(section, name)]:
         raise WhetError(f"gate {section.name}: the published rule has no {foreign[0]}; use the gate 'paired' for it")

@@ -13,9 +13,9 @@ from whet.evals.summary import Summary, summarize
 from whet.learn.reflact.training import Training
 from whet.learn.workshop import SELECT_FAULTS, Means
 from whet.run.floor import FLOOR, play_floor
-from whet.types import Outcome, Playbook, Policy, Ticket
+from whet.types import Outcome, Playbook, Policy, Split, Ticket
 
-TEST = "test"
+TEST: Split = "test"
 NONE, INITIAL, BEST, FINAL = "no playbook", "initial", "best", "final"
 KEPT = "the initial playbook was kept"
 

@@ -158,7 +158,9 @@ def _write_evaluation(place: Path, outcomes: Sequence[Outcome]) -> None:
     kinds: dict[str, list[int]] = {}
     for one in outcomes:
         kinds.setdefault(one.label.kind, []).append(one.hard)
-    figures = {kind: {"total": len(hard), "hard_acc": sum(hard) / len(hard)} for kind, hard in sorted(kinds.items())}
+    figures: dict[str, Any] = {
+        kind: {"total": len(hard), "hard_acc": sum(hard) / len(hard)} for kind, hard in sorted(kinds.items())
+    }
     figures["overall"] = {"total": len(outcomes), "hard_acc": _mean(outcomes, "hard")}
     write_json(place / SUMMARY, figures)
 

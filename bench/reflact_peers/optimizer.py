@@ -1,0 +1,150 @@
+"""The simulated optimiser: one law of proposing edits, and the reply formats of the systems that ask for them.
+
+The law does not know what an edit is worth. It looks at the skill, at the kinds of the tasks shown and at the edits
+that the prompt reports as tried, and draws from the pool; the draw is seeded by the prompt. Every system gets its
+proposals from `drawn`, whatever it calls them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from reflact_peers.reading import Reflection, fenced, guidance_before, numbered, patches_in, reads_as, support
+from reflact_peers.world import World
+
+Json = dict[str, Any]
+
+COUNTS_AFTER_FAILURE = ((1, 0.4), (2, 0.4), (3, 0.2))
+COUNTS_AFTER_SUCCESS = ((0, 0.5), (1, 0.5))
+REMOVAL = 0.1
+ON_SUBJECT = 4.0
+TRIED = 0.25
+GUIDANCE = 3
+"""Sentences that a slow update keeps in its block at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A proposed change: the sentence to add, or with `removes` the one to take out."""
+
+    text: str
+    removes: bool = False
+
+    def edit(self) -> Json:
+        if self.removes:
+            return {"op": "delete", "target": self.text, "content": ""}
+        return {"op": "append", "target": "", "content": self.text}
+
+
+def drawn(world: World, seen: Reflection, rng: Random, most: int) -> list[Draft]:
+    """Proposals for one reflection: how many, which kinds they speak of, and whether they add or remove."""
+    present = world.present(seen.skill)
+    tried = world.present(seen.text) - present
+    kinds = seen.failed or seen.solved
+    counts = COUNTS_AFTER_FAILURE if seen.failed else COUNTS_AFTER_SUCCESS
+    count = rng.choices([number for number, _ in counts], [share for _, share in counts])[0]
+    made: list[Draft] = []
+    taken: set[str] = set()
+    for _ in range(min(count, most)):
+        if rng.random() < REMOVAL and present - taken:
+            name = rng.choice(sorted(present - taken))
+            made.append(Draft(world.edits[name].text, removes=True))
+        else:
+            open_to = sorted(world.edits.keys() - present - taken)
+            kind = rng.choice(kinds) if kinds else ""
+            weights = [
+                (ON_SUBJECT if kind in world.edits[one].about else 1.0) * (TRIED if one in tried else 1.0)
+                for one in open_to
+            ]
+            name = rng.choices(open_to, weights)[0]
+            made.append(Draft(world.edits[name].text))
+        taken.add(name)
+    return made
+
+
+class Optimizer:
+    """Answers the prompts of all systems, in the form each of them asks for."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self.world = world
+        self.seed = seed
+
+    def reply(self, system: str, user: str) -> str:
+        """The text of a reply; what is asked for is told by the prompt itself."""
+        rng = Random(hashlib.blake2b(f"{self.seed}\x1f{system}\x1f{user}".encode(), digest_size=16).hexdigest())
+        match reads_as(system, user):
+            case "gepa":
+                return self._instruction(Reflection.of_gepa(user, self.world), rng)
+            case "analyst":
+                return json.dumps(self._analysis(Reflection.of_analyst(system, user, self.world), rng))
+            case "merge":
+                return json.dumps({"reasoning": "Merged.", "edits": merged(patches_in(user))})
+            case "rank":
+                return json.dumps({"reasoning": "Ranked.", "selected_indices": ranked(numbered(user), rng)})
+            case "rate":
+                return json.dumps({"learning_rate": 2, "reasoning": "As usual.", "confidence": "low", "risk_notes": []})
+            case "mend":
+                return json.dumps({"edits": []})
+            case "slow":
+                return json.dumps(self._guidance(user, rng))
+            case "meta":
+                said = "Prefer rules about how notes are written; look at the kinds of tasks that fail most."
+                return json.dumps({"reasoning": "Distilled.", "meta_skill_content": said})
+        raise ValueError(f"the simulated optimiser does not know this prompt:\n{system[:400]}\n{user[:400]}")
+
+    def _instruction(self, seen: Reflection, rng: Random) -> str:
+        text = seen.skill.strip()
+        for draft in drawn(self.world, seen, rng, 99):
+            if draft.removes:
+                text = "\n".join(line for line in text.split("\n") if line.strip() != draft.text)
+            else:
+                text = f"{text}\n{draft.text}"
+        return fenced(text)
+
+    def _analysis(self, seen: Reflection, rng: Random) -> Json:
+        made = [draft.edit() for draft in drawn(self.world, seen, rng, seen.most)]
+        patch = {"reasoning": "What these tasks have in common.", "edits": made}
+        if not seen.failed:
+            return {
+                "batch_size": len(seen.solved),
+                "success_patterns": ["The note was read line by line."],
+                "patch": patch,
+            }
+        kinds = sorted(set(seen.failed))
+        summary = [
+            {"failure_type": kind, "count": seen.failed.count(kind), "description": f"Wrong number for {kind}."}
+            for kind in kinds
+        ]
+        return {"batch_size": len(seen.failed), "failure_summary": summary, "patch": patch}
+
+    def _guidance(self, user: str, rng: Random) -> Json:
+        """A slow update: the guidance there was, and one more sentence by the law of every reflection."""
+        seen = Reflection.of_comparison(user, self.world)
+        kept = [self.world.edits[name].text for name in sorted(self.world.present(guidance_before(user)))]
+        added = [draft.text for draft in drawn(self.world, seen, rng, 1) if not draft.removes]
+        text = "\n".join((added + kept)[:GUIDANCE]) or "Keep to the rules above."
+        return {"reasoning": "Compared.", "slow_update_content": text}
+
+
+def merged(patches: Sequence[Json]) -> list[Json]:
+    """All edits of all patches in their order, each once, with the support added up."""
+    found: dict[tuple[str, str], Json] = {}
+    for patch in patches:
+        for edit in patch.get("edits") or patch.get("patch", {}).get("edits", ()):
+            key = (edit.get("target", ""), edit.get("content", ""))
+            support = int(edit.get("support_count") or 1)
+            if key in found:
+                found[key]["support_count"] += support
+            else:
+                found[key] = {**edit, "support_count": support}
+    return list(found.values())
+
+
+def ranked(items: Sequence[str], rng: Random) -> list[int]:
+    """Indices in an order that follows the support where one is told, and chance otherwise."""
+    return sorted(range(len(items)), key=lambda index: (-support(items[index]), rng.random()))
