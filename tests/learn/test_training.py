@@ -308,7 +308,9 @@ def test_credit_thins_an_accepted_bundle_of_what_harms(tmp_path: Path) -> None:
         answered = target(request)
         return answered.lower() if int(request.sampling.seed or 0) % 3 else answered
 
-    result = trained(tmp_path / "run", config(update=update, train={"epochs": 1}), optimiser=both, target=mild)
+    result = trained(
+        tmp_path / "run", config(update=update, train={"epochs": 1}), optimiser=both, target=mild, env=Kinds(select=96)
+    )
     assert set(rules_in(result.best.body)) == set(RULES.values())
     without = [one for one in result.training.judge.judged if one.purpose.endswith("-without")]
     assert any(one.accepted and str(one.items[0]).endswith(HARM) for one in without)

@@ -182,7 +182,7 @@ def test_leaving_out_what_harms_is_remembered_as_that(tmp_path: Path) -> None:
     settled = config(
         update={"scheduler": "constant", "edits": 5, "bring": "bundle", "credit": True}, train={"epochs": 1}
     )
-    result = trained(tmp_path / "run", settled, optimiser=all_and_harm, target=mild)
+    result = trained(tmp_path / "run", settled, optimiser=all_and_harm, target=mild, env=Kinds(select=96))
     removed = next(one for one in result.training.judge.judged if one.without and one.accepted)
     assert removed.changes == (f"- append: {HARM}",)
     assert "leaving out append: Always" in str(result.training.steps[0].entry())

@@ -162,10 +162,10 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: p
     file = tmp_path / "results.json"
     write_atomically(file, b"old")
 
-    def fails(_: int) -> None:
+    def fails(path: Path, target: Path) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("os.fsync", fails)
+    monkeypatch.setattr(Path, "replace", fails)
     with pytest.raises(OSError, match="disk full"):
         write_atomically(file, b"new")
     assert file.read_bytes() == b"old"
