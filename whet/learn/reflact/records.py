@@ -120,8 +120,8 @@ class AddExample:
         }
 
     def __str__(self) -> str:
-        shown = " ".join(f"{self.example.question} → {self.example.answer}".split())
-        return f"example of {self.task}: {shown}"
+        shown = " ".join(f"{self.example.answer} to {self.example.question}".split())
+        return f"example {self.task}: {shown}"
 
 
 @dataclass(frozen=True, slots=True)
