@@ -29,13 +29,22 @@ KILLS = 10
 
 
 def small_run(folder: Path) -> dict[str, bytes]:
+    """Every kind of effect in few commits: an acceptance, reminders, a chosen budget, a reply asked for twice."""
     settings = config(
-        train={"epochs": 2, "batch_size": 6, "max_rollouts": 60},
-        reflect={"minibatch": 3, "failures_only": True},
+        train={"epochs": 2, "batch_size": 8},
+        reflect={"minibatch": 4, "failures_only": True, "lapses": True},
+        update={"scheduler": "autonomous", "credit": True},
         slow={"idle": True, "samples": 2},
+        gate={"name": "strict"},
         control={"concurrency": 6},
     )
-    trained(folder, settings, env=Kinds(train=6, select=6, test=4))
+
+    def stammering(request: Request) -> str:
+        first = len(request.messages) == 2 and request.messages[0].text.startswith("You choose how many")
+        return "Two, I think." if first else optimiser(request)
+
+    result = trained(folder, settings, optimiser=stammering, env=Kinds(train=8, select=8, test=4))
+    assert any(one.accepted for one in result.training.judge.judged)
     return timeless(folder)
 
 

@@ -44,7 +44,7 @@ def describe(address: str, args: Mapping[str, Any] | None = None) -> Description
         arguments_at(address),
         sizes,
         [Label(kind, difficulty) for kind, difficulty in sorted(strata)],
-        [*env.baselines(), *trivial_baselines(env)],
+        list({**trivial_baselines(env), **env.baselines()}),
         env.task(first, 0),
     )
 
