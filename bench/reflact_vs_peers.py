@@ -23,11 +23,11 @@ from reflact_peers.world import World, load_world
 from rows import Row, arguments, report
 from scipy.stats import bootstrap
 
-BATCHES = {"skillopt": 30, "gepa": 3, "whet": 12}
-"""Train tasks of a step: for SkillOpt the best of 10, 20, 30, 40 and 60, for Whet of 12, 16 and 20, on other seeds than
+BATCHES = {"skillopt": 30, "gepa": 3, "whet": 20}
+"""Train tasks of a step: for SkillOpt the best of 10, 20, 30, 40 and 60, for Whet of 12 and 20, on other seeds than
 these. GEPA's is its own."""
 
-FIRST = 1000
+FIRST = 2000
 """The first seed: none of these was looked at when a setting was chosen."""
 
 
