@@ -100,3 +100,10 @@ def test_nothing_to_compare_is_refused(tmp_path: Path) -> None:
     empty.write_text("\n")
     with pytest.raises(WhetError, match="holds no tickets"):
         find_drift(empty, empty)
+
+
+def test_two_files_without_a_readable_ticket_are_refused_not_called_alike(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"a": 1}\n{bad\n')
+    with pytest.raises(WhetError, match="nothing can be told apart"):
+        find_drift(bad, bad)

@@ -112,7 +112,10 @@ def find_drift(
     both = [about for about in before.counts if about in after.counts]
     if not both:
         raise WhetError(f"{reference} and {new} have nothing to compare: give two Stage-A files, or two audits")
-    return DriftReport(str(reference), str(new), psi, alpha, _compared(both, before, after, psi, alpha))
+    moved = _compared(both, before, after, psi, alpha)
+    if not moved:
+        raise WhetError(f"{reference} and {new}: nothing can be told apart in them; check both with: whet groupqc lint")
+    return DriftReport(str(reference), str(new), psi, alpha, moved)
 
 
 def _compared(both: Iterable[str], before: Profile, after: Profile, psi: float, alpha: float) -> tuple[Moved, ...]:
