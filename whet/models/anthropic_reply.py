@@ -9,18 +9,19 @@ from typing import Any
 
 import orjson
 
-from whet.errors import FaultError, LimitReached, WhetError
+from whet.errors import LimitReached, WhetError
 from whet.models import fenced
 from whet.models.base import FREE, Price, Request
 from whet.models.endpoint import Answer
 from whet.models.openai_refusal import Filtered
 from whet.models.openai_reply import Quote, decoded
 from whet.models.options import ModelOptions
-from whet.models.retry import Trouble, asked_wait
+from whet.models.refusing import AGAIN, refused
+from whet.models.retry import Trouble
 from whet.models.secrets import quoted
 from whet.models.thoughts import Blocks
 from whet.models.toolcalls import Read, Reader, demanded
-from whet.types import Fault, Finish, Reply, Usage
+from whet.types import Finish, Reply, Usage
 
 Json = dict[str, Any]
 
@@ -115,13 +116,8 @@ _STATUS_OF = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-_AGAIN = {408: "timeout", 409: "server_error", 425: "server_error", 429: "rate_limited", 529: "overloaded"}
-_ADVICE = {
-    401: "The key was refused. Key used: {key}.",
-    402: "The account has no credit left: top it up.",
-    403: "The key may not use this model or endpoint. Key used: {key}.",
-    404: "Check the model's name, and base_url, which must end where /v1/messages begins.",
-}
+BEGINS = "/v1/messages begins"
+
 _OVERFLOW = re.compile(
     r"prompt is too long|exceeds? (?:the )?context|request_too_large|too many total text bytes", re.I
 )
@@ -147,14 +143,7 @@ def refusal(answer: Answer, status: int, *, where: str, key: str) -> Exception:
         return Filtered(told)
     if status == 400 and _MENDABLE.search(body):
         return WhetError(told)
-    if status in _AGAIN or (status >= 500 and status != 501):
-        return Trouble(_AGAIN.get(status, "server_error"), f"status {status}: {said}", asked_wait(answer.headers))
-    if 300 <= status < 400:
-        target = answer.quote(answer.headers.get("Location", "nowhere"))
-        return WhetError(f"{where} answered {status} and points to {target}: mend base_url.")
-    if advice := _ADVICE.get(status):
-        return WhetError(f"{told} {advice.format(key=key)}")
-    return FaultError(Fault(f"http_{status}", where, f"status {status}: {said}"))
+    return refused(answer, status, said, where=where, key=key, begins=BEGINS, again={**AGAIN, 529: "overloaded"})
 
 
 def _message(answer: Answer) -> str:

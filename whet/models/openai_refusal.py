@@ -5,20 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from whet.errors import FaultError, LimitReached, WhetError
+from whet.errors import LimitReached, WhetError
 from whet.models.endpoint import Answer
 from whet.models.openai_reply import decoded
-from whet.models.retry import Trouble, asked_wait
-from whet.types import Fault
+from whet.models.refusing import refused
+from whet.models.retry import Trouble
 
-_AGAIN = {408: "timeout", 409: "server_error", 425: "server_error", 429: "rate_limited"}
-
-_ADVICE = {
-    401: "The key was refused. Key used: {key}.",
-    402: "The account has no credit left: top it up.",
-    403: "The key may not use this model or endpoint. Key used: {key}.",
-    404: "Check the model's name, and base_url, which must end where /chat/completions begins (often in /v1).",
-}
+BEGINS = "/chat/completions begins (often in /v1)"
 
 _OVERFLOW = re.compile(
     r"context_length_exceeded|exceed_context_size|maximum context length|maximum model length|prompt is too long|"
@@ -45,14 +38,7 @@ def judge(answer: Answer, status: int, *, where: str, key: str, max_tokens: int)
         return Filtered(told)
     if status == 429 and code == "insufficient_quota":
         return WhetError(f"{told} Top up the account or raise its limit: waiting does not help.")
-    if status in _AGAIN or (status >= 500 and status != 501):
-        return Trouble(_AGAIN.get(status, "server_error"), f"status {status}: {said}", asked_wait(answer.headers))
-    if 300 <= status < 400:
-        target = answer.quote(answer.headers.get("Location", "nowhere"))
-        return WhetError(f"{where} answered {status} and points to {target}: mend base_url.")
-    if advice := _ADVICE.get(status):
-        return WhetError(f"{told} {advice.format(key=key)}")
-    return FaultError(Fault(f"http_{status}", where, f"status {status}: {said}"))
+    return refused(answer, status, said, where=where, key=key, begins=BEGINS)
 
 
 def _overflow(body: str, told: str, max_tokens: int) -> Exception:
