@@ -89,7 +89,7 @@ async def end_epoch(
         current,
         tasks,
         samples=section.samples,
-        policy=section.pairs,
+        choice=section.pairs,
         seed=config.train.seed,
     )
     shown = kept(pairs, section.pairs, section.samples)

@@ -15,10 +15,10 @@ from whet.learn.workshop import Workshop
 from whet.types import Playbook, Rollout
 
 Category = Literal["improved", "regressed", "persistent_fail", "stable_success"]
-Policy = Literal["mixed", "changed", "unchanged"]
+Choice = Literal["mixed", "changed", "unchanged"]
 
 ORDER: tuple[Category, ...] = ("regressed", "persistent_fail", "improved", "stable_success")
-KEPT: dict[Policy, frozenset[Category]] = {
+KEPT: dict[Choice, frozenset[Category]] = {
     "mixed": frozenset(ORDER),
     "changed": frozenset({"improved", "regressed"}),
     "unchanged": frozenset({"persistent_fail", "stable_success"}),
@@ -69,7 +69,7 @@ async def longitudinal_pairs(
     tasks: Sequence[int],
     *,
     samples: int,
-    policy: Policy,
+    choice: Choice,
     seed: int,
 ) -> tuple[Pair, ...]:
     """Pairs of sampled train tasks. Under `changed`, further batches follow until enough changed or none are left."""
@@ -81,14 +81,14 @@ async def longitudinal_pairs(
         sides = [await shop.roll(f"slow/e{epoch}/{name}", one, part) for name, one in (("a", before), ("b", after))]
         first, second = ({task_name(one): one for one in side} for side in sides)
         pairs += [Pair(first[name], second[name]) for name in first if name in second]
-        if policy != "changed" or sum(pair.category in KEPT["changed"] for pair in pairs) >= samples:
+        if choice != "changed" or sum(pair.category in KEPT["changed"] for pair in pairs) >= samples:
             break
     return tuple(pairs)
 
 
-def kept(pairs: Sequence[Pair], policy: Policy, samples: int) -> tuple[Pair, ...]:
+def kept(pairs: Sequence[Pair], choice: Choice, samples: int) -> tuple[Pair, ...]:
     """The pairs that the optimiser is shown: regressions first, then what stays wrong, then what got better."""
-    chosen = [pair for pair in pairs if pair.category in KEPT[policy]]
+    chosen = [pair for pair in pairs if pair.category in KEPT[choice]]
     return tuple(sorted(chosen, key=lambda pair: ORDER.index(pair.category)))[:samples]
 
 
