@@ -173,27 +173,27 @@ class Example:
 class Playbook:
     """What a policy works from. The driver places it: the text as system text, examples as turns before the task.
 
-    Each part is a field of its own, so that no edit of one can damage another: `body` is the skill or rule book,
-    `guidance` advice from comparing epochs, `notes` short reminders, `files` what lies beside it.
+    Each part is a field of its own, so that no edit of one can damage another: `body` is the skill, `hindsight` what
+    comparing epochs has taught, `reminders` short lines at its end, `files` what lies beside it.
     """
 
     body: str = ""
     examples: tuple[Example, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
-    guidance: str = ""
-    notes: tuple[str, ...] = ()
+    hindsight: str = ""
+    reminders: tuple[str, ...] = ()
 
     @property
     def blank(self) -> bool:
-        return not (self.body or self.examples or self.files or self.guidance or self.notes)
+        return not (self.body or self.examples or self.files or self.hindsight or self.reminders)
 
     @property
     def text(self) -> str:
-        """Body, guidance and notes as one document."""
-        reminders = "\n".join(f"- {note}" for note in self.notes)
+        """Body, hindsight and reminders as one document."""
+        reminders = "\n".join(f"- {reminder}" for reminder in self.reminders)
         headed = (
             self.body,
-            self.guidance and f"## Guidance\n\n{self.guidance}",
+            self.hindsight and f"## Guidance\n\n{self.hindsight}",
             reminders and f"## Reminders\n\n{reminders}",
         )
         return "\n\n".join(part for part in headed if part)
@@ -278,7 +278,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered. `version` is what the server says it is; the rest is empty unless asked for."""
+    """What a model answered. `version` is what the server says it is; the rest is empty unless asked for.
+
+    `prompt_ids` are all tokens that were read before answering and `completion_ids` those that were drawn, an end
+    token included; empty where the backend does not tell them.
+    """
 
     text: str
     calls: tuple[ToolCall, ...] = ()
@@ -287,7 +291,8 @@ class Reply:
     usage: Usage = Usage()
     version: str = ""
     reasoning: str = ""
-    token_ids: tuple[int, ...] = ()
+    prompt_ids: tuple[int, ...] = ()
+    completion_ids: tuple[int, ...] = ()
     logprobs: tuple[float, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     trace: tuple[Mapping[str, Any], ...] = ()
@@ -356,11 +361,19 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One exchange of a play: what was newly said to the model (or another role), and what it answered."""
+    """One exchange of a play: what was newly said to the model (or another role), and what it answered.
+
+    `tools` are those offered, where they are not the same as in the turn before. As tokens, the model read the first
+    `kept` ids of what this role's turns had come to, then `prompt_ids`, and drew `reply.completion_ids`; the reply in a
+    turn holds no prompt of its own.
+    """
 
     role: Role
     messages: tuple[Message, ...]
     reply: Reply
+    tools: tuple[ToolSpec, ...] = ()
+    prompt_ids: tuple[int, ...] = ()
+    kept: int = 0
 
 
 @dataclass(frozen=True, slots=True)

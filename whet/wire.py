@@ -20,6 +20,7 @@ from whet.types import (
     Score,
     Ticket,
     ToolCall,
+    ToolSpec,
     Turn,
     Usage,
 )
@@ -80,7 +81,8 @@ def reply_out(reply: Reply) -> Json:
             malformed=reply.malformed,
             version=reply.version,
             reasoning=reply.reasoning,
-            token_ids=reply.token_ids,
+            prompt_ids=reply.prompt_ids,
+            completion_ids=reply.completion_ids,
             logprobs=reply.logprobs,
             files=dict(reply.files),
             trace=reply.trace,
@@ -97,7 +99,8 @@ def reply_in(data: Mapping[str, Any]) -> Reply:
         usage_in(data["usage"]),
         data.get("version", ""),
         data.get("reasoning", ""),
-        tuple(data.get("token_ids", ())),
+        tuple(data.get("prompt_ids", ())),
+        tuple(data.get("completion_ids", ())),
         tuple(data.get("logprobs", ())),
         data.get("files", {}),
         tuple(data.get("trace", ())),
@@ -109,7 +112,7 @@ def playbook_out(playbook: Playbook) -> Json:
         "body": playbook.body,
         "examples": playbook.examples,
         "files": dict(playbook.files),
-        **_kept(guidance=playbook.guidance, notes=playbook.notes),
+        **_kept(hindsight=playbook.hindsight, reminders=playbook.reminders),
     }
 
 
@@ -118,8 +121,8 @@ def playbook_in(data: Mapping[str, Any]) -> Playbook:
         data.get("body", ""),
         tuple(Example(one["question"], one["answer"]) for one in data.get("examples", ())),
         dict(data.get("files", {})),
-        data.get("guidance", ""),
-        tuple(data.get("notes", ())),
+        data.get("hindsight", ""),
+        tuple(data.get("reminders", ())),
     )
 
 
@@ -131,6 +134,26 @@ def outcome_in(data: Mapping[str, Any]) -> Score | Fault:
     return Fault(**data["fault"]) if "fault" in data else Score(**data["score"])
 
 
+def turn_out(turn: Turn) -> Json:
+    return {
+        "role": turn.role,
+        "messages": [message_out(message) for message in turn.messages],
+        "reply": reply_out(turn.reply),
+        **_kept(tools=turn.tools, prompt_ids=turn.prompt_ids, kept=turn.kept or None),
+    }
+
+
+def turn_in(data: Mapping[str, Any]) -> Turn:
+    return Turn(
+        data["role"],
+        tuple(message_in(message) for message in data["messages"]),
+        reply_in(data["reply"]),
+        tuple(ToolSpec(**tool) for tool in data.get("tools", ())),
+        tuple(data.get("prompt_ids", ())),
+        data.get("kept", 0),
+    )
+
+
 def rollout_out(rollout: Rollout) -> Json:
     return {
         "ticket": rollout.ticket,
@@ -138,14 +161,7 @@ def rollout_out(rollout: Rollout) -> Json:
         "key": rollout.key,
         "request": rollout.request,
         "policy": rollout.policy,
-        "turns": [
-            {
-                "role": turn.role,
-                "messages": [message_out(message) for message in turn.messages],
-                "reply": reply_out(turn.reply),
-            }
-            for turn in rollout.turns
-        ],
+        "turns": [turn_out(turn) for turn in rollout.turns],
         **outcome_out(rollout.outcome),
         "usage": rollout.usage,
         "seconds": rollout.seconds,
@@ -159,10 +175,7 @@ def rollout_in(data: Mapping[str, Any]) -> Rollout:
         data["key"],
         data["request"],
         data["policy"],
-        tuple(
-            Turn(turn["role"], tuple(message_in(m) for m in turn["messages"]), reply_in(turn["reply"]))
-            for turn in data["turns"]
-        ),
+        tuple(turn_in(turn) for turn in data["turns"]),
         outcome_in(data),
         usage_in(data["usage"]),
         data["seconds"],

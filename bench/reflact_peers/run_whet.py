@@ -47,7 +47,7 @@ def config(job: Json, data: Path) -> TrainConfig:
 
 def text_of(playbook: Playbook) -> str:
     """The playbook as the target sees it: these runs make no examples and no files."""
-    return "\n".join(part for part in (playbook.body, playbook.guidance, *playbook.notes) if part)
+    return "\n".join(part for part in (playbook.body, playbook.hindsight, *playbook.reminders) if part)
 
 
 def run(job: Json, folder: Path) -> TrainResult:

@@ -36,7 +36,7 @@ def applied(edit: Edit, playbook: Playbook = FULL) -> tuple[Playbook, Applied]:
 def test_each_operation_changes_the_body_and_nothing_else(edit: Edit, body: str) -> None:
     after, row = applied(edit)
     assert row.status == f"applied_{edit.op}"
-    assert after == Playbook(body, FULL.examples, FULL.files, FULL.guidance, FULL.notes)
+    assert after == Playbook(body, FULL.examples, FULL.files, FULL.hindsight, FULL.reminders)
 
 
 def test_a_target_that_is_missing_is_not_moved_to_the_end() -> None:
@@ -83,7 +83,7 @@ def test_an_edit_that_runs_into_what_follows_the_body_finds_no_target() -> None:
 
 def test_a_rewrite_cannot_lose_guidance_notes_examples_or_files() -> None:
     after, _ = apply_item(FULL, Draft("All new."))
-    assert after == Playbook("All new.", FULL.examples, FULL.files, FULL.guidance, FULL.notes)
+    assert after == Playbook("All new.", FULL.examples, FULL.files, FULL.hindsight, FULL.reminders)
 
 
 def test_files_are_edited_by_name_and_new_ones_made_by_append() -> None:
@@ -142,14 +142,14 @@ edits = st.builds(Edit, st.sampled_from(["append", "insert_after", "replace", "d
 
 @given(texts, st.lists(edits, max_size=6))
 def test_whatever_is_proposed_other_fields_stay_and_every_item_has_a_row(body: str, items: list[Edit]) -> None:
-    before = Playbook(body, FULL.examples, FULL.files, FULL.guidance, FULL.notes)
+    before = Playbook(body, FULL.examples, FULL.files, FULL.hindsight, FULL.reminders)
     after, rows = apply_items(before, items, 10_000)
     assert len(rows) == len(items)
-    assert (after.examples, after.files, after.guidance, after.notes) == (
+    assert (after.examples, after.files, after.hindsight, after.reminders) == (
         before.examples,
         before.files,
-        before.guidance,
-        before.notes,
+        before.hindsight,
+        before.reminders,
     )
     if not any(row.applied for row in rows):
         assert after == before

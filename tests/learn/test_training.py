@@ -223,7 +223,7 @@ def test_five_hundred_edits_are_cut_to_the_budget_and_reported(tmp_path: Path) -
 
 def test_an_edit_aimed_at_a_protected_field_changes_nothing(tmp_path: Path) -> None:
     aimed = proposing({"op": "append", "content": "x", "where": "guidance"})
-    start = Playbook("Rule one.", guidance="Keep calm.")
+    start = Playbook("Rule one.", hindsight="Keep calm.")
     result = trained(tmp_path / "run", optimiser=answering(analyst=aimed, merge=aimed), playbook=start)
     assert result.best == start
     report = json.loads((tmp_path / "run/steps/step_0001/edit_apply_report.json").read_bytes())
@@ -254,7 +254,7 @@ def test_suggestions_become_one_rewrite_that_keeps_the_other_fields(tmp_path: Pa
     )
     merged = json.dumps({"revise_suggestions": [{"title": "t", "instruction": "say all rules"}]})
     body = "\n".join(RULES.values())
-    start = Playbook("Old.", guidance="Keep calm.", notes=("Mind the sign.",))
+    start = Playbook("Old.", hindsight="Keep calm.", reminders=("Mind the sign.",))
     result = trained(
         tmp_path / "run",
         config(update={"mode": "rewrite_from_suggestions"}),
@@ -264,8 +264,8 @@ def test_suggestions_become_one_rewrite_that_keeps_the_other_fields(tmp_path: Pa
         playbook=start,
     )
     assert result.best.body == body
-    assert (result.best.guidance or "").startswith("Keep")
-    assert result.best.notes == ("Mind the sign.",)
+    assert (result.best.hindsight or "").startswith("Keep")
+    assert result.best.reminders == ("Mind the sign.",)
     assert (tmp_path / "run/steps/step_0001/rewrite_result.json").is_file()
 
 
@@ -283,10 +283,14 @@ def test_in_full_rewrite_mode_the_draft_is_the_candidate(tmp_path: Path) -> None
 
 
 def test_a_rejected_bundle_is_judged_in_halves_and_its_good_half_kept(tmp_path: Path) -> None:
+    def ruined(request: Request) -> str:
+        """One bad edit spoils whatever the good ones bring, so that the whole bundle is never accepted by luck."""
+        return "?" if HARM in request.messages[0].text else target(request)
+
     bundle = proposing(*({"op": "append", "content": one} for one in (*RULES.values(), HARM)))
     both = answering(analyst=bundle, merge=bundle, rank='{"selected_indices": [0, 1, 2, 3, 4]}')
     settings = config(update={"scheduler": "constant", "edits": 5}, train={"epochs": 1})
-    result = trained(tmp_path / "halves", settings, optimiser=both)
+    result = trained(tmp_path / "halves", settings, optimiser=both, target=ruined)
     assert HARM not in result.best.body
     assert rules_in(result.best.body)
     assert len(result.training.steps[0].judged) > 1
@@ -325,7 +329,7 @@ def test_the_slow_update_passes_the_gate_and_stands_in_its_own_field(tmp_path: P
         settings,
         optimiser=answering(analyst=quiet, merge=quiet, slow=json.dumps({"slow_update_content": advice})),
     )
-    assert result.best == Playbook(guidance=advice)
+    assert result.best == Playbook(hindsight=advice)
     assert result.training.judge.best.origin == "slow_update_epoch_02"
     record = json.loads((tmp_path / "run/slow_update/epoch_02/slow_result.json").read_bytes())
     assert record["action"] == "accept_new_best"
@@ -335,7 +339,7 @@ def test_a_useless_slow_update_is_rejected(tmp_path: Path) -> None:
     quiet = proposing({"op": "append", "content": NULLS[0]})
     result = trained(tmp_path / "run", config(slow={"idle": True}), optimiser=answering(analyst=quiet, merge=quiet))
     assert result.training.ends[-1].action == "reject"
-    assert result.best.guidance == ""
+    assert result.best.hindsight == ""
 
 
 def test_changed_pairs_are_topped_up_in_batches(tmp_path: Path) -> None:
@@ -381,15 +385,15 @@ def noting(note: str, *edits: dict[str, Any]) -> Callable[[Request], str]:
 
 def test_notes_of_a_step_without_edits_pass_the_gate_too(tmp_path: Path) -> None:
     useless = trained(tmp_path / "useless", config(reflect={"lapses": True}), optimiser=noting("Mind the time."))
-    assert useless.best.notes == ()
+    assert useless.best.reminders == ()
     assert useless.summary["total_rejects"] > 0
     helpful = trained(tmp_path / "helpful", config(reflect={"lapses": True}), optimiser=noting(ALL_RULES))
-    assert helpful.best.notes == (ALL_RULES,)
+    assert helpful.best.reminders == (ALL_RULES,)
     assert helpful.best.body == ""
 
 
 def test_too_many_notes_are_condensed_before_they_are_judged(tmp_path: Path) -> None:
-    start = Playbook(notes=("one thing", "another thing", "a third thing"))
+    start = Playbook(reminders=("one thing", "another thing", "a third thing"))
     rules = " ".join(RULES.values())
     result = trained(
         tmp_path / "run",
@@ -399,7 +403,7 @@ def test_too_many_notes_are_condensed_before_they_are_judged(tmp_path: Path) -> 
         ),
         playbook=start,
     )
-    assert result.best.notes == (rules,)
+    assert result.best.reminders == (rules,)
     record = json.loads((tmp_path / "run/steps/step_0001/step_record.json").read_bytes())
     assert record["n_appendix_notes_consolidated"] == 3
 
@@ -440,7 +444,7 @@ def test_the_published_recipe_is_a_preset(tmp_path: Path) -> None:
     assert (settings.update.edits, settings.update.min_edits, settings.update.scheduler) == (4, 2, "cosine")
     result = trained(tmp_path / "run", settings)
     assert result.training.ends[-1].action == "force_accept"
-    assert result.training.judge.current.playbook.guidance == "Keep following the rules."
+    assert result.training.judge.current.playbook.hindsight == "Keep following the rules."
     assert result.training.final is not None  # the current playbook had not beaten the best: compared at the end
 
 

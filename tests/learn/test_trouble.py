@@ -241,7 +241,7 @@ def test_a_step_that_was_cut_off_is_not_in_the_history(tmp_path: Path) -> None:
 
 
 def test_condensed_notes_are_judged_also_without_edits(tmp_path: Path) -> None:
-    start = Playbook(notes=tuple(f"remember number {n}" for n in range(6)))
+    start = Playbook(reminders=tuple(f"remember number {n}" for n in range(6)))
     rules = " ".join(RULES.values())
 
     def condensing(request: Request) -> str:
@@ -251,7 +251,7 @@ def test_condensed_notes_are_judged_also_without_edits(tmp_path: Path) -> None:
 
     settled = config(reflect={"lapses": True, "consolidate_above": 3}, train={"epochs": 1, "batch_size": 24})
     result = trained(tmp_path / "run", settled, optimiser=condensing, playbook=start)
-    assert result.best.notes == (rules,)
+    assert result.best.reminders == (rules,)
 
 
 def test_a_task_is_not_played_with_its_own_worked_example(tmp_path: Path) -> None:

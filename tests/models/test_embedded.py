@@ -93,7 +93,7 @@ def test_another_seed_draws_another_reply(model: Model) -> None:
 
 def test_logprobs_come_with_token_ids_for_every_token(model: Model) -> None:
     reply = answer(model, "Hello!", logprobs=0, max_tokens=6)
-    assert len(reply.logprobs) == len(reply.token_ids) == reply.usage.completion_tokens
+    assert len(reply.logprobs) == len(reply.completion_ids) == reply.usage.completion_tokens
     assert all(value <= 0 for value in reply.logprobs)
     assert reply.trace == ()
 

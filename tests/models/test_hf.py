@@ -107,7 +107,7 @@ def test_a_reply_ends_before_a_stop_string(reading: Path) -> None:
 
 def test_logprobs_come_with_token_ids_where_asked_for(reading: Path) -> None:
     (reply,) = answers(reading, [asked("hello", replace(SHORT, logprobs=2))])
-    assert len(reply.token_ids) == len(reply.logprobs) == 12
+    assert len(reply.completion_ids) == len(reply.logprobs) == 12
     assert all(one <= 0 for one in reply.logprobs)
     assert len(reply.trace[0]["top"]) == 2
     assert reply.trace[0]["top"][0][1] == pytest.approx(reply.logprobs[0]), "greedy takes the likeliest"

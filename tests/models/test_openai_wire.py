@@ -230,7 +230,7 @@ def test_logprobs_token_ids_and_alternatives_are_kept_when_asked_for() -> None:
     top = [{"token": "42", "logprob": -0.1}, {"token": "41", "logprob": -2.0}]
     told = {"content": [{"token": "42", "logprob": -0.1, "id": 7, "top_logprobs": top}]}
     reply = understood({"content": "42"}, Request(ASKED.messages, Sampling(logprobs=2)), logprobs=told)
-    assert (reply.token_ids, reply.logprobs) == ((7,), (-0.1,))
+    assert (reply.completion_ids, reply.logprobs) == ((7,), (-0.1,))
     assert reply.trace == ({"token": "42", "top": [["42", -0.1], ["41", -2.0]]},)
 
 

@@ -13,7 +13,7 @@ from whet.types import Playbook
 
 BLANK = "blank"
 EXAMPLES = "examples.jsonl"
-PARTS = {"body", "examples", "files", "guidance", "notes"}
+PARTS = {"body", "examples", "files", "hindsight", "reminders"}
 
 
 def read_playbook(source: str) -> Playbook:

@@ -74,7 +74,7 @@ class UpdateSection(Section):
         description="edits of a step are judged together; if rejected, also in halves; or each by itself",
     )
     credit: bool = Field(default=False, description="thin an accepted bundle by leaving out one edit at a time")
-    max_bytes: int = Field(default=16_000, ge=200, description="the longest that body, guidance and notes may get")
+    max_bytes: int = Field(default=16_000, ge=200, description="the longest that body, hindsight and reminders may get")
     rewrite_tokens: int = Field(default=16_384, ge=256, description="tokens of a reply that holds a whole body")
 
 

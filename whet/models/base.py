@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
-from whet.types import Message, Playbook, Reply, Sampling, Shape, Task, ToolSpec, Usage
+from whet.types import Message, Playbook, Reply, Role, Sampling, Shape, Task, ToolSpec, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,9 @@ class Request:
     """A whole conversation to continue.
 
     `task` is set only for models that declare `sees_task`, `playbook` only for those that declare `places_playbook`.
-    `attempt` names the attempt that a request belongs to; '' outside of one.
+    `attempt` names the attempt that a request belongs to; '' outside of one. `prior_ids` are the tokens that the
+    conversation has come to, up to and with the last reply, where the model told them: one that builds its own prompt
+    continues them as they are, because text that is tokenised again may come out as other tokens.
     """
 
     messages: tuple[Message, ...]
@@ -45,6 +47,8 @@ class Request:
     task: Task | None = None
     playbook: Playbook | None = None
     attempt: str = ""
+    role: Role = "target"
+    prior_ids: tuple[int, ...] = ()
 
 
 @runtime_checkable

@@ -103,8 +103,19 @@ def _reply(choice: Any, usage: Usage, version: str, request: Request, options: M
         finish = "tool_calls"
     reasoning = _text(message.get("reasoning_content")) or _text(message.get("reasoning"))
     tokens = _tokens(choice, quote) if request.sampling.logprobs is not None else ((), (), ())
-    token_ids, logprobs, trace = tokens
-    reply = Reply(text, found.calls, found.malformed, finish, usage, version, reasoning, token_ids, logprobs, {}, trace)
+    completion_ids, logprobs, trace = tokens
+    reply = Reply(
+        text,
+        found.calls,
+        found.malformed,
+        finish,
+        usage,
+        version,
+        reasoning,
+        completion_ids=completion_ids,
+        logprobs=logprobs,
+        trace=trace,
+    )
     return demanded(reply, request)
 
 

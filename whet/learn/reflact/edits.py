@@ -1,6 +1,6 @@
 """Applies items to a playbook. A target must be found exactly once; nothing is moved, guessed or silently dropped.
 
-Body, examples, guidance, notes and files are fields: an edit names one text and cannot reach into another.
+Body, examples, hindsight, reminders and files are fields: an edit names one text and cannot reach into another.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 from whet.learn.reflact.records import OPS, AddExample, AddNote, Applied, Draft, Edit, Item
 from whet.types import Playbook
 
-PROTECTED = ("examples", "guidance", "notes", "appendix", "slow_update")
+PROTECTED = ("examples", "guidance", "hindsight", "notes", "reminders", "appendix", "slow_update")
 """Fields that an edit of the optimiser's may not name."""
 
 
@@ -62,9 +62,9 @@ def _with_example(playbook: Playbook, item: AddExample) -> tuple[Playbook, Appli
 
 
 def _with_note(playbook: Playbook, item: AddNote) -> tuple[Playbook, Applied]:
-    if note_key(item.note) in {note_key(one) for one in playbook.notes} or not note_key(item.note):
+    if note_key(item.note) in {note_key(one) for one in playbook.reminders} or not note_key(item.note):
         return playbook, Applied(item, "skipped_duplicate", "the reminder is there already")
-    return replace(playbook, notes=(*playbook.notes, item.note)), Applied(item, "applied_add_note")
+    return replace(playbook, reminders=(*playbook.reminders, item.note)), Applied(item, "applied_add_note")
 
 
 def note_key(note: str) -> str:

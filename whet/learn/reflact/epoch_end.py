@@ -113,7 +113,7 @@ async def _slow_update(
     shop: Workshop, config: TrainConfig, judge: Judge, end: EpochEnd, compared: Sections, step: int
 ) -> EpochEnd:
     where = f"e{end.epoch}/end"
-    room = config.update.max_bytes - size(replace(judge.current.playbook, guidance=""))
+    room = config.update.max_bytes - size(replace(judge.current.playbook, hindsight=""))
 
     def read(data: Mapping[str, Any]) -> tuple[str, str]:
         content = text_in(data, "slow_update_content").strip()
@@ -128,7 +128,7 @@ async def _slow_update(
     end = replace(end, guidance=content, reasoning=reasoning, trouble=answered.trouble)
     if not content:
         return replace(end, action="no_content")
-    candidate = replace(judge.current.playbook, guidance=content)
+    candidate = replace(judge.current.playbook, hindsight=content)
     end = replace(end, candidate=candidate)
     if not config.slow.gated:
         judge.force(candidate, end.origin, step)

@@ -52,7 +52,9 @@ class Analyst:
             proposal.trouble.append("the schedule allows no edit in this step")
             return
         proposal.patches = await shop.timed(f"{where}/reflect", reflect(step, evidence, asked))
-        proposal.notes = new_notes(step.playbook.notes, (note for patch in proposal.patches for note in patch.notes))
+        proposal.notes = new_notes(
+            step.playbook.reminders, (note for patch in proposal.patches for note in patch.notes)
+        )
         proposal.merged = await shop.timed(f"{where}/aggregate", aggregate(step, proposal.patches))
         proposal.trouble += [line for patch in proposal.patches for line in patch.trouble if not patch.items]
         proposal.trouble += proposal.merged.trouble
@@ -65,9 +67,9 @@ class Analyst:
         gated = proposal.notes if step.config.reflect.gate_notes else ()
         candidate = await update(step, proposal.chosen.items, gated)
         proposal.trouble += candidate.trouble
-        fewer, trouble = await condensed(step, candidate.playbook.notes)
+        fewer, trouble = await condensed(step, candidate.playbook.reminders)
         proposal.trouble += trouble
         if fewer is None:
             return candidate
-        proposal.condensed = len(candidate.playbook.notes) - len(fewer)
-        return replace(candidate, playbook=replace(candidate.playbook, notes=fewer), whole=True)
+        proposal.condensed = len(candidate.playbook.reminders) - len(fewer)
+        return replace(candidate, playbook=replace(candidate.playbook, reminders=fewer), whole=True)

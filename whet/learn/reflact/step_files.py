@@ -150,8 +150,8 @@ def _optional(taken: Taken) -> dict[str, Any]:
             more["rewrite_change_summary"] = list(proposal.candidate.summary)
     if taken.step.config.reflect.lapses and current is not None:
         more["n_execution_lapse_notes"] = len(proposal.notes)
-        more["n_appendix_notes_added"] = len(current.playbook.notes) - len(taken.step.playbook.notes)
-        more["n_appendix_notes_total"] = len(current.playbook.notes)
+        more["n_appendix_notes_added"] = len(current.playbook.reminders) - len(taken.step.playbook.reminders)
+        more["n_appendix_notes_total"] = len(current.playbook.reminders)
         more["n_appendix_notes_consolidated"] = proposal.condensed
     if taken.stopped:
         more["stopped"] = taken.stopped

@@ -147,9 +147,9 @@ class Training:
     def _flush_notes(self, taken: Taken) -> None:
         """Reminders into the current playbook without evidence, where the config wants the published behaviour."""
         current = self.judge.current
-        notes = new_notes(current.playbook.notes, taken.proposal.notes)
+        notes = new_notes(current.playbook.reminders, taken.proposal.notes)
         if notes and not self.config.reflect.gate_notes:
-            noted = replace(current.playbook, notes=(*current.playbook.notes, *notes))
+            noted = replace(current.playbook, reminders=(*current.playbook.reminders, *notes))
             self.judge.force(noted, current.origin, current.step)
 
     async def _end_epoch(self, epoch: int, before: Playbook) -> None:
