@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rows import Row, arguments, report
 
-from whet.ledger.store import Ledger
+from whet.ledger.writer import LedgerWriter
 from whet.types import Label, Reply, Rollout, Ticket, Turn, Usage, solved, user
 
 
@@ -27,7 +27,7 @@ def rollout(index: int) -> Rollout:
     )
 
 
-def write(ledger: Ledger, count: int, batch: int, start: int) -> float:
+def write(ledger: LedgerWriter, count: int, batch: int, start: int) -> float:
     """Records a CPU second, record building included."""
     began = time.process_time()
     for first in range(start, start + count, batch):
@@ -37,7 +37,7 @@ def write(ledger: Ledger, count: int, batch: int, start: int) -> float:
 
 def rows(quick: bool) -> Iterator[Row]:
     large = 100_000 if quick else 1_000_000
-    with tempfile.TemporaryDirectory() as folder, Ledger.create(Path(folder) / "run") as ledger:
+    with tempfile.TemporaryDirectory() as folder, LedgerWriter.create(Path(folder) / "run") as ledger:
         each = 5_000 if quick else 20_000
         single = max(write(ledger, each, 1, first) for first in (0, each, 2 * each))
         size = ledger._db.execute("SELECT avg(length(body)) FROM transcripts").fetchone()[0]

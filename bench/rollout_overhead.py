@@ -28,12 +28,14 @@ sys.path[:0] = [str(HERE.parent / "examples"), str(HERE.parent / "tests")]
 
 from sums import Sums  # noqa: E402
 
-from whet.ledger.store import Ledger  # noqa: E402
+from whet.ledger.writer import LedgerWriter  # noqa: E402
 from whet.models.load import load_model  # noqa: E402
 from whet.models.options import ModelOptions  # noqa: E402
-from whet.rollout.attempt import Player  # noqa: E402
-from whet.rollout.budget import Budget  # noqa: E402
-from whet.rollout.engine import Engine, Quiet  # noqa: E402
+from whet.rollout.engine import Engine  # noqa: E402
+from whet.rollout.player import Player, Seat  # noqa: E402
+from whet.rollout.progress import Quiet  # noqa: E402
+from whet.rollout.purse import Purse  # noqa: E402
+from whet.rollout.works import Works  # noqa: E402
 from whet.types import Policy, Ticket  # noqa: E402
 
 
@@ -62,10 +64,9 @@ async def floor(url: str, count: int, concurrency: int) -> None:
 async def whet(url: str, count: int, concurrency: int) -> None:
     """The engine as an evaluation uses it."""
     model = load_model("openai:m", ModelOptions(base_url=url))
-    with tempfile.TemporaryDirectory() as folder, Ledger.create(Path(folder) / "run") as ledger:
-        engine = Engine(
-            Sums(), Policy(model.fingerprint), {"target": Player(model)}, ledger, Budget(), concurrency=concurrency
-        )
+    with tempfile.TemporaryDirectory() as folder, LedgerWriter.create(Path(folder) / "run") as ledger:
+        seat = Seat(Policy(model.fingerprint), Player(model))
+        engine = Engine(Sums(), {"target": seat}, ledger, Purse(), Works(), concurrency=concurrency)
         plan = [Ticket("eval", "train", index) for index in range(count)]
         tally = await engine.run(plan, progress=Quiet())
         assert tally.done == count, tally

@@ -9,10 +9,13 @@ from typing import Any
 from builders import Doubles
 
 from whet.ledger.store import Ledger
+from whet.ledger.writer import LedgerWriter
 from whet.models.base import Model
-from whet.rollout.attempt import Player
-from whet.rollout.budget import Budget, Limits
-from whet.rollout.engine import Engine, Quiet, Tally
+from whet.rollout.engine import Engine
+from whet.rollout.player import Player, Seat
+from whet.rollout.progress import Quiet, Tally
+from whet.rollout.purse import Purse, PurseLimits
+from whet.rollout.works import Works
 from whet.types import Playbook, Policy, Sampling, Ticket
 
 TEN = [Ticket("eval", "select", index) for index in range(10)]
@@ -24,20 +27,21 @@ async def play_out(
     plan: list[Ticket] = TEN,
     *,
     env: Doubles | None = None,
-    budget: Limits = Limits(),
+    budget: PurseLimits = PurseLimits(),
     playbook: Playbook = Playbook(),
     retry_faults: bool = False,
+    works: Works | None = None,
     **options: Any,
 ) -> Tally:
-    ledger = Ledger.open(folder) if folder.exists() else Ledger.create(folder)
+    ledger = LedgerWriter.open(folder) if folder.exists() else LedgerWriter.create(folder)
     with ledger:
-        policy = Policy(model.fingerprint, Sampling(), playbook)
-        players = {"target": Player(model)}
-        engine = Engine(env or Doubles(), policy, players, ledger, Budget(budget, ledger.spent()), **options)
+        seats = {"target": Seat(Policy(model.fingerprint, Sampling(), playbook), Player(model))}
+        works = works or Works()
+        engine = Engine(env or Doubles(), seats, ledger, Purse(budget, ledger.spent()), works, **options)
         try:
             return await engine.run(plan, progress=Quiet(), retry_faults=retry_faults)
         finally:
-            await engine.works.close()
+            await works.close()
 
 
 def outcomes(folder: Path) -> list[Any]:

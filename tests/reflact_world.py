@@ -14,12 +14,12 @@ from typing import Any
 from builders import FromFunction
 
 from whet.config.load import validate
-from whet.config.train import TrainConfig
 from whet.envs.base import Baseline, Conversation, Environment, Play, ask
 from whet.keys import seed_for
+from whet.learn.reflact.config import ReflactConfig
 from whet.models.base import Request
+from whet.run.api import train
 from whet.run.train import TrainResult
-from whet.run.training_api import train
 from whet.types import Label, Playbook, Split, Task, failed, solved, user
 
 KINDS = ("amber", "birch", "coral", "dune")
@@ -117,7 +117,7 @@ def optimiser(request: Request) -> str:
     return "I do not know what is asked."
 
 
-def config(**sections: Any) -> TrainConfig:
+def config(**sections: Any) -> ReflactConfig:
     """Two epochs of two steps each; `sections` go over it."""
     base: dict[str, Any] = {
         "env": {"name": "kinds"},
@@ -136,12 +136,12 @@ def config(**sections: Any) -> TrainConfig:
         del base["update"]
     for name, section in sections.items():
         base[name] = {**base.get(name, {}), **section} if isinstance(section, dict) else section
-    return validate(TrainConfig, base, "test")
+    return validate(ReflactConfig, base, "test")
 
 
 def trained(
     folder: Path,
-    settings: TrainConfig | None = None,
+    settings: ReflactConfig | None = None,
     *,
     optimiser: Callable[[Request], Any] = optimiser,
     target: Callable[[Request], Any] = target,

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from whet.envs.base import Environment, ask, call, drive, work
+    from whet.envs.base import Environment, ask, call, work
     from whet.envs.check import check
     from whet.envs.registry import load_environment
     from whet.errors import WhetError
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from whet.models.base import Model
     from whet.models.load import load_model
     from whet.models.scripted import Scripted
-    from whet.run.api import compare, decide, evaluate, resume
-    from whet.run.training_api import train
+    from whet.rollout.drive import drive
+    from whet.run.api import compare, decide, evaluate, resume, train
     from whet.run.workspace import Run, open_run
     from whet.types import (
         Example,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
-    "whet.envs.base": ("Environment", "ask", "call", "drive", "work"),
+    "whet.envs.base": ("Environment", "ask", "call", "work"),
     "whet.envs.check": ("check",),
     "whet.envs.registry": ("load_environment",),
     "whet.errors": ("WhetError",),
@@ -46,8 +46,8 @@ _HOME = {
     "whet.models.load": ("load_model",),
     "whet.models.scripted": ("Scripted",),
     "whet.gate.simulate": ("simulate",),
-    "whet.run.api": ("compare", "decide", "evaluate", "resume"),
-    "whet.run.training_api": ("train",),
+    "whet.rollout.drive": ("drive",),
+    "whet.run.api": ("compare", "decide", "evaluate", "resume", "train"),
     "whet.run.workspace": ("Run", "open_run"),
     "whet.types": (
         *("Example", "Label", "Playbook", "Reply", "Sampling", "Score", "Task"),

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from whet.config.load import merge
-from whet.config.train import TrainConfig
-from whet.rollout.engine import Quiet
+from whet.learn.reflact.config import ReflactConfig
+from whet.rollout.progress import Quiet
 from whet.run.compose import Given
 from whet.run.train import TrainResult, plan_training, train_plan
 from whet.types import Playbook
@@ -24,7 +24,7 @@ Json = dict[str, Any]
 COLUMNS = ("id", "kind", "question", "answer")
 
 
-def config(job: Json, data: Path) -> TrainConfig:
+def config(job: Json, data: Path) -> ReflactConfig:
     """The config of the run; `settings` of the job go over it."""
     endpoint = {"base_url": f"http://127.0.0.1:{job['port']}/v1"}
     check = {"prompt": "{question}", "answer": "answer", "check": job["check"], "kind": "kind", "id": "id"}
@@ -42,7 +42,7 @@ def config(job: Json, data: Path) -> TrainConfig:
         "control": {"target": endpoint, "optimizer": endpoint},
     }
     merge(asked, job.get("settings", {}))
-    return TrainConfig.model_validate(asked)
+    return ReflactConfig.model_validate(asked)
 
 
 def text_of(playbook: Playbook) -> str:
@@ -66,9 +66,9 @@ def main(job_file: str, result_file: str) -> None:
     if result.stopped:
         sys.exit(f"whet stopped: {result.stopped}")
     accepted, current = [], job["start"]
-    for judged in result.training.judge.judged:
-        if judged.accepted:
-            after = text_of(judged.playbook)
+    for judgement in result.judge.judgements:
+        if judgement.accepted:
+            after = text_of(judgement.candidate.policy.playbook)
             accepted.append([current, after])
             current = after
     Path(result_file).write_text(json.dumps({"best": text_of(result.best), "accepted": accepted}))

@@ -16,6 +16,7 @@ from loopback import Behaviour, serving
 
 from whet.cli import main
 from whet.ledger.store import FILE, Ledger
+from whet.ledger.writer import LedgerWriter
 
 SUMS = f"{Path(__file__).parents[2] / 'examples' / 'sums.py'}:Sums"
 
@@ -207,7 +208,7 @@ def test_a_resumed_run_keeps_its_identity(whet: Whet) -> None:
 
 def test_a_run_that_is_being_written_is_refused(whet: Whet, tmp_path: Path) -> None:
     whet("eval", SUMS, "-m", "baseline:oracle", "-n", "5", "--run", "o")
-    with Ledger.open(tmp_path / "runs" / "o"):
+    with LedgerWriter.open(tmp_path / "runs" / "o"):
         said = whet("resume", "o")
     assert (said.code, "is writing to this run" in said.err) == (2, True)
 

@@ -23,9 +23,9 @@ from whet.gate import (
     Spending,
     answer,
     expected_false_accepts,
-    refuse_identical,
 )
-from whet.types import Example, Playbook, Score
+from whet.gate.decide import refuse_identical
+from whet.types import Example, Playbook, Policy, Score
 
 Reads = Callable[[Draw], Reading]
 
@@ -275,13 +275,21 @@ def test_a_metric_nobody_reports_cannot_be_decided() -> None:
 
 def test_identical_playbooks_are_refused_before_any_rollout() -> None:
     same = Playbook("Think.\nAnswer.  \n", (Example("q", "a"),))
-    decision = refuse_identical(PairedGate(), Playbook("Think.\nAnswer.", (Example("q", "a"),)), same)
+    before = Playbook("Think.\nAnswer.", (Example("q", "a"),))
+    decision = refuse_identical(PairedGate(), Policy("m", playbook=before), Policy("m", playbook=same))
     assert decision is not None
     assert (decision.verdict, decision.rollouts()) == ("reject", 0)
 
 
 def test_playbooks_that_differ_in_a_word_are_compared() -> None:
-    assert refuse_identical(PairedGate(), Playbook("Think."), Playbook("Think twice.")) is None
+    before, after = (Policy("m", playbook=Playbook(text)) for text in ("Think.", "Think twice."))
+    assert refuse_identical(PairedGate(), before, after) is None
+
+
+def test_the_same_playbook_under_another_model_is_compared() -> None:
+    """Two checkpoints with one playbook are two policies: refusing them would keep weights from ever being judged."""
+    playbook = Playbook("Think.")
+    assert refuse_identical(PairedGate(), Policy("a", playbook=playbook), Policy("b", playbook=playbook)) is None
 
 
 def test_a_decision_says_in_one_line_what_it_rests_on() -> None:

@@ -12,8 +12,9 @@ from reflact_world import Kinds, config, optimiser, target, timeless, trained
 
 from whet.errors import WhetError
 from whet.models.base import Request
+from whet.run.compose import Given
 from whet.run.train import TrainResult
-from whet.run.training_api import rebuild_training
+from whet.run.train_runs import replay
 
 NUMBER = (int, float)
 MAYBE = (int, float, type(None))
@@ -144,7 +145,7 @@ def test_tokens_are_counted_by_stage_and_split_and_add_up(run: TrainResult) -> N
     for name in ("calls", "prompt_tokens", "completion_tokens"):
         assert sum(row[name] for row in parts) == used["_total"][name]
     assert used["rollout"]["calls"] == 48
-    spent = run.training.shop.means.budget.spent
+    spent = run.judge.shop.session.purse.spent
     assert used["_total"]["calls"] - used["floor"]["calls"] == spent.calls
 
 
@@ -178,7 +179,7 @@ def test_the_files_are_rebuilt_from_the_ledger_alone(tmp_path: Path) -> None:
     silent = FromFunction(dead)
     proposer = FromFunction(dead)
     proposer.fingerprint = "optimiser-1"
-    rebuild_training(made.folder, env=Kinds(), model=silent, optimizer=proposer)
+    replay(made.folder, Given(env=Kinds(), model=silent, optimizer=proposer))
     assert timeless(made.folder) == before
 
 
@@ -195,7 +196,7 @@ def test_a_rebuild_of_an_unfinished_run_reaches_as_far_as_its_ledger(tmp_path: P
         trained(tmp_path / "run", optimiser=failing)
     silent, proposer = FromFunction(target), FromFunction(optimiser)
     proposer.fingerprint = "optimiser-1"
-    again = rebuild_training(tmp_path / "run", env=Kinds(), model=silent, optimizer=proposer)
+    again = replay(tmp_path / "run", Given(env=Kinds(), model=silent, optimizer=proposer))
     assert again.stopped.endswith("the ledger ends here")
     assert read(again, "history.json")
     assert not silent.requests

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.learn.reflact.edits import apply_item, apply_items, find, size
-from whet.learn.reflact.records import AddExample, AddNote, Applied, Draft, Edit
+from whet.learn.reflact.records import AddExample, AddNote, Draft, Edit, EditOutcome
 from whet.types import Example, Playbook
 
 BODY = "# Rules\n\nCheck the sum.\nAnswer in one word.\n\nNever guess."
 FULL = Playbook(BODY, (Example("q", "a"),), {"ref.md": "Units are metres."}, "Keep calm.", ("Mind the sign.",))
 
 
-def applied(edit: Edit, playbook: Playbook = FULL) -> tuple[Playbook, Applied]:
+def applied(edit: Edit, playbook: Playbook = FULL) -> tuple[Playbook, EditOutcome]:
     return apply_item(playbook, edit)
 
 

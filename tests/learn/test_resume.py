@@ -21,7 +21,7 @@ from reflact_world import NULLS, RULES, Kinds, config, optimiser, target, timele
 from whet.errors import FaultError, ReplayMismatch, WhetError
 from whet.ledger.store import Ledger
 from whet.models.base import Request
-from whet.run.training_api import resume_training
+from whet.run.api import resume
 from whet.types import Fault, Playbook, user
 
 WORLD = Path(__file__).parents[1] / "reflact_world.py"
@@ -44,7 +44,7 @@ def small_run(folder: Path) -> dict[str, bytes]:
         return "Two, I think." if first else optimiser(request)
 
     result = trained(folder, settings, optimiser=stammering, env=Kinds(train=8, select=8, test=4))
-    assert any(one.accepted for one in result.training.judge.judged)
+    assert any(one.accepted for one in result.judge.judgements)
     return timeless(folder)
 
 
@@ -199,7 +199,7 @@ def test_a_budget_ends_the_run_cleanly_and_raising_it_continues(tmp_path: Path) 
     assert (cut.folder / "best_skill.md").is_file()
     proposer = FromFunction(optimiser)
     proposer.fingerprint = "optimiser-1"
-    resumed = resume_training(
+    resumed = resume(
         cut.folder,
         overrides=["control.budget.calls=100000"],
         env=Kinds(),
@@ -217,7 +217,7 @@ def test_a_budget_ends_the_run_cleanly_and_raising_it_continues(tmp_path: Path) 
 def test_a_resumed_run_keeps_its_identity(tmp_path: Path) -> None:
     trained(tmp_path / "run", config(train={"epochs": 1}))
     with pytest.raises(WhetError, match="only keys of control may change"):
-        resume_training(tmp_path / "run", overrides=["train.epochs=3"])
+        resume(tmp_path / "run", overrides=["train.epochs=3"])
 
 
 def test_the_memory_of_steps_survives_a_resume(tmp_path: Path) -> None:

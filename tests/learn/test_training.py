@@ -13,9 +13,9 @@ from reflact_world import HARM, NULLS, RULES, Kinds, config, optimiser, rules_in
 
 from whet.errors import WhetError
 from whet.gate.evidence import Bank
-from whet.learn.reflact.standing import Held, Judge
+from whet.learn.judge import Judge, Standing
 from whet.models.base import Request
-from whet.types import Playbook
+from whet.types import Playbook, Policy
 
 
 def asked(request: Request) -> str:
@@ -77,14 +77,14 @@ def test_an_identical_candidate_is_never_judged(tmp_path: Path) -> None:
     result = trained(tmp_path / "run", optimiser=answering(analyst=same, merge=same), playbook=start)
     assert result.best == start
     assert result.summary["total_decisions"] == 0
-    assert result.training.shop.taken == 48  # train rollouts alone: the gate drew nothing
+    assert result.judge.shop.planned == 48  # train rollouts alone: the gate drew nothing
 
 
 def test_a_score_of_zero_is_a_score(tmp_path: Path) -> None:
     """A stored score of exactly 0.0 was read as missing."""
     never = trained(tmp_path / "run", target=lambda request: "?")
     assert never.summary["baseline_selection_hard"] == 0.0
-    assert never.training.judge.current.score == 0.0
+    assert never.judge.current.score == 0.0
     assert never.summary["test_hard"] == 0.0
 
 
@@ -293,12 +293,12 @@ def test_a_rejected_bundle_is_judged_in_halves_and_its_good_half_kept(tmp_path: 
     result = trained(tmp_path / "halves", settings, optimiser=both, target=ruined)
     assert HARM not in result.best.body
     assert rules_in(result.best.body)
-    assert len(result.training.steps[0].judged) > 1
+    assert len(result.training.steps[0].judgements) > 1
 
 
 def test_edits_may_be_judged_one_by_one(tmp_path: Path) -> None:
     result = trained(tmp_path / "run", config(update={"bring": "each"}))
-    assert all(len(one.items) <= 1 for one in result.training.judge.judged)
+    assert all(len(judgement.candidate.changes) <= 1 for judgement in result.judge.judgements)
     assert set(rules_in(result.best.body)) & set(RULES.values())
 
 
@@ -316,8 +316,8 @@ def test_credit_thins_an_accepted_bundle_of_what_harms(tmp_path: Path) -> None:
         tmp_path / "run", config(update=update, train={"epochs": 1}), optimiser=both, target=mild, env=Kinds(select=96)
     )
     assert set(rules_in(result.best.body)) == set(RULES.values())
-    without = [one for one in result.training.judge.judged if one.purpose.endswith("-without")]
-    assert any(one.accepted and str(one.items[0]).endswith(HARM) for one in without)
+    without = [one for one in result.judge.judgements if one.purpose.endswith("-without")]
+    assert any(removal.accepted and str(removal.candidate.changes[0]).endswith(HARM) for removal in without)
 
 
 def test_the_slow_update_passes_the_gate_and_stands_in_its_own_field(tmp_path: Path) -> None:
@@ -330,7 +330,7 @@ def test_the_slow_update_passes_the_gate_and_stands_in_its_own_field(tmp_path: P
         optimiser=answering(analyst=quiet, merge=quiet, slow=json.dumps({"slow_update_content": advice})),
     )
     assert result.best == Playbook(hindsight=advice)
-    assert result.training.judge.best.origin == "slow_update_epoch_02"
+    assert result.judge.best.origin == "slow_update_epoch_02"
     record = json.loads((tmp_path / "run/slow_update/epoch_02/slow_result.json").read_bytes())
     assert record["action"] == "accept_new_best"
 
@@ -444,8 +444,8 @@ def test_the_published_recipe_is_a_preset(tmp_path: Path) -> None:
     assert (settings.update.edits, settings.update.min_edits, settings.update.scheduler) == (4, 2, "cosine")
     result = trained(tmp_path / "run", settings)
     assert result.training.ends[-1].action == "force_accept"
-    assert result.training.judge.current.playbook.hindsight == "Keep following the rules."
-    assert result.training.final is not None  # the current playbook had not beaten the best: compared at the end
+    assert result.judge.current.playbook.hindsight == "Keep following the rules."
+    assert result.judge.final is not None  # the current playbook had not beaten the best: compared at the end
 
 
 def test_what_is_forced_in_has_no_made_up_score() -> None:
@@ -459,9 +459,10 @@ def test_what_is_forced_in_has_no_made_up_score() -> None:
             def open(tasks: int) -> Bank:
                 return Bank.empty(tasks)
 
-    held = Held(Playbook("a"), 0.5)
-    judge = Judge(Shop(), held, held, Bank(((), (), ()), (1, 1, 1), 4, 0.5))  # type: ignore[arg-type]
-    judge.force(Playbook("b"), "slow_update_epoch_02", 3)
+    start = Policy("m", playbook=Playbook("a"))
+    held = Standing(start, 0.5)
+    judge = Judge(Shop(), start, held, held, Bank(((), (), ()), (1, 1, 1), 4, 0.5))  # type: ignore[arg-type]
+    judge.force(Policy("m", playbook=Playbook("b")), "slow_update_epoch_02", 3)
     assert judge.current.score is None
     assert judge.bank == Bank(((), (), ()), (0, 0, 0), 4)
     assert judge.best == held
@@ -469,26 +470,26 @@ def test_what_is_forced_in_has_no_made_up_score() -> None:
 
 def test_learning_ends_at_its_rollouts_and_the_test_follows(tmp_path: Path) -> None:
     result = trained(tmp_path / "run", config(train={"max_rollouts": 150}))
-    assert result.training.shop.taken <= 150
+    assert result.judge.shop.planned <= 150
     assert "150 rollouts" in result.summary["spent"]
     assert result.summary["test_hard"] is not None
 
 
 def test_what_was_accepted_before_the_rollouts_ran_out_is_kept(tmp_path: Path) -> None:
     full = trained(tmp_path / "full", config(update={"bring": "each"}))
-    judged = full.training.steps[0].judged
+    judged = full.training.steps[0].judgements
     needed = 12 + sum(one.decision.rollouts() for one in judged)
     cut = trained(tmp_path / "cut", config(update={"bring": "each"}, train={"max_rollouts": needed - 1}))
     kept = [one for one in judged[:-1] if one.accepted]
     assert kept
     assert cut.training.steps[0].stopped
-    assert cut.best == kept[-1].playbook
-    assert len(cut.training.steps[0].judged) == len(judged) - 1
+    assert cut.best == kept[-1].candidate.policy.playbook
+    assert len(cut.training.steps[0].judgements) == len(judged) - 1
 
 
 def test_a_learner_cannot_reach_a_test_task(tmp_path: Path) -> None:
     result = trained(tmp_path / "run", config(train={"test": 0}))
-    shop = result.training.shop
+    shop = result.judge.shop
     for reach in (lambda: shop.env.task("test", 0), lambda: shop.env.size("test"), lambda: shop.env.label("test", 0)):
         with pytest.raises(WhetError, match="opened once, at the end"):
             reach()
@@ -553,4 +554,4 @@ def test_worked_examples_are_learnt_without_an_optimiser(tmp_path: Path) -> None
 def test_a_full_playbook_exchanges_its_examples(tmp_path: Path) -> None:
     settings = config(train={"proposer": "examples", "epochs": 2}, examples={"most": 2, "take": 2})
     result = trained(tmp_path / "run", settings)
-    assert all(len(one.playbook.examples) <= 2 for one in result.training.judge.judged)
+    assert all(len(judgement.candidate.policy.playbook.examples) <= 2 for judgement in result.judge.judgements)

@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from reflact_world import HARM, NULLS, RULES, Kinds, config, optimiser, rules_in, target, trained
 
 from whet.config.load import validate
-from whet.config.train import TrainConfig
 from whet.errors import FaultError, WhetError
+from whet.learn.reflact.config import ReflactConfig
 from whet.learn.reflact.rollout import held_out
 from whet.models.base import Request
-from whet.run.training_api import rebuild_training, resume_training
+from whet.run.api import resume
+from whet.run.compose import Given
+from whet.run.train_runs import replay
 from whet.types import Example, Fault, Playbook, Reply
 
 DOWN = FaultError(Fault("connection", "target.example", "refused"))
@@ -80,8 +82,8 @@ def test_a_run_with_a_published_gate_can_be_resumed_and_rebuilt(tmp_path: Path) 
     proposer.fingerprint = "optimiser-1"
     objects = {"env": Kinds(), "model": FromFunction(target), "optimizer": proposer}
     first = trained(tmp_path / "run", config(preset="skillopt", train={"epochs": 2, "batch_size": 12}))
-    assert resume_training(first.folder, **objects).best == first.best
-    assert rebuild_training(first.folder, **objects).best == first.best
+    assert resume(first.folder, **objects).best == first.best
+    assert replay(first.folder, Given(**objects)).best == first.best
 
 
 ODD = [
@@ -183,8 +185,8 @@ def test_leaving_out_what_harms_is_remembered_as_that(tmp_path: Path) -> None:
         update={"scheduler": "constant", "edits": 5, "bring": "bundle", "credit": True}, train={"epochs": 1}
     )
     result = trained(tmp_path / "run", settled, optimiser=all_and_harm, target=mild, env=Kinds(select=96))
-    removed = next(one for one in result.training.judge.judged if one.without and one.accepted)
-    assert removed.changes == (f"- append: {HARM}",)
+    removed = next(one for one in result.judge.judgements if one.candidate.without and one.accepted)
+    assert removed.candidate.words() == (f"- append: {HARM}",)
     assert "leaving out append: Always" in str(result.training.steps[0].entry())
     entry = result.training.steps[0].entry().as_data()
     assert not any(edit["content"] in RULES.values() for edit in entry.get("rejected_edits", []))
@@ -197,11 +199,12 @@ def test_credit_after_halves_keeps_every_accepted_part(tmp_path: Path) -> None:
     )
     result = trained(tmp_path / "run", settled, optimiser=all_and_harm, env=Kinds(select=60))
     step = result.training.steps[0]
-    kept = {str(item) for one in step.judged if one.accepted and not one.without for item in one.items}
-    for one in step.judged:
-        if one.without:
-            assert set(rules_in(one.playbook.body)) == {text.removeprefix("append: ") for text in kept} - {
-                str(item).removeprefix("append: ") for item in one.items
+    brought = [(judgement, judgement.candidate) for judgement in step.judgements]
+    kept = {str(item) for made, new in brought if made.accepted and not new.without for item in new.changes}
+    for _, candidate in brought:
+        if candidate.without:
+            assert set(rules_in(candidate.policy.playbook.body)) == {text.removeprefix("append: ") for text in kept} - {
+                str(item).removeprefix("append: ") for item in candidate.changes
             }
 
 
@@ -217,7 +220,7 @@ def test_a_gate_that_accepts_everything_promotes_only_what_measured_better(tmp_p
 
     settled = config(gate={"name": "none"}, slow={"use": False}, meta={"use": False})
     result = trained(tmp_path / "run", settled, optimiser=proposing)
-    assert HARM in result.training.judge.current.playbook.body
+    assert HARM in result.judge.current.playbook.body
     assert HARM not in result.best.body
     assert set(rules_in(result.best.body)) == set(RULES.values())
 
@@ -225,9 +228,9 @@ def test_a_gate_that_accepts_everything_promotes_only_what_measured_better(tmp_p
 def test_a_rejection_does_not_lower_the_score_on_record(tmp_path: Path) -> None:
     """A candidate dropped early was compared on tasks that the incumbent fails: no measure of the incumbent."""
     result = trained(tmp_path / "run", config(train={"epochs": 3}))
-    accepted = [one for one in result.training.judge.judged if one.accepted]
+    accepted = [one for one in result.judge.judgements if one.accepted]
     assert accepted
-    score = result.training.judge.best.score
+    score = result.judge.best.score
     assert score is not None
     assert score > 0.7
 
@@ -272,11 +275,11 @@ def test_a_task_is_not_played_with_its_own_worked_example(tmp_path: Path) -> Non
 
 def test_the_gate_of_a_learner_fits_how_many_proposals_it_makes() -> None:
     base = {"env": {"name": "kinds"}, "target": {"model": "m"}}
-    analyst = validate(TrainConfig, {**base, "optimizer": {"model": "m"}}, "test").gate
+    analyst = validate(ReflactConfig, {**base, "optimizer": {"model": "m"}}, "test").gate
     assert (analyst.pace, analyst.alpha) == ("steady", 0.1)
-    few = validate(TrainConfig, {**base, "train": {"proposer": "examples"}}, "test").gate
+    few = validate(ReflactConfig, {**base, "train": {"proposer": "examples"}}, "test").gate
     assert (few.pace, few.alpha) == ("patient", 0.05)
-    published = validate(TrainConfig, {**base, "optimizer": {"model": "m"}, "gate": {"name": "strict"}}, "test").gate
+    published = validate(ReflactConfig, {**base, "optimizer": {"model": "m"}, "gate": {"name": "strict"}}, "test").gate
     assert published.model_fields_set == {"name"}
 
 

@@ -13,6 +13,7 @@ from builders import rollout
 from whet.errors import ReplayMismatch, WhetError
 from whet.ledger.projection import write_atomically
 from whet.ledger.store import FILE, Ledger
+from whet.ledger.writer import LedgerWriter
 from whet.types import (
     Example,
     Fault,
@@ -44,13 +45,13 @@ def rich_rollout() -> Rollout:
 
 
 def test_a_rollout_comes_back_as_it_was(tmp_path: Path) -> None:
-    with Ledger.create(tmp_path) as ledger:
+    with LedgerWriter.create(tmp_path) as ledger:
         ledger.add_rollouts([rich_rollout()])
         assert ledger.rollout("eval-7-0") == rich_rollout()
 
 
 def test_outcomes_hold_what_the_rollouts_say(tmp_path: Path) -> None:
-    with Ledger.create(tmp_path) as ledger:
+    with LedgerWriter.create(tmp_path) as ledger:
         ledger.add_rollouts([rich_rollout()])
         [outcome] = ledger.outcomes("eval")
     assert (outcome.hard, outcome.reason, outcome.truncated, outcome.malformed) == (0, "malformed", True, ("cut_off",))
@@ -58,7 +59,7 @@ def test_outcomes_hold_what_the_rollouts_say(tmp_path: Path) -> None:
 
 
 def test_a_key_is_never_answered_twice(tmp_path: Path) -> None:
-    with Ledger.create(tmp_path) as ledger:
+    with LedgerWriter.create(tmp_path) as ledger:
         ledger.add_rollouts([rollout(1)])
         with pytest.raises(WhetError, match="answered twice"):
             ledger.add_rollouts([rollout(2), rollout(1)])
@@ -66,7 +67,7 @@ def test_a_key_is_never_answered_twice(tmp_path: Path) -> None:
 
 
 def test_a_changed_request_stops_the_replay_and_says_where(tmp_path: Path) -> None:
-    with Ledger.create(tmp_path) as ledger:
+    with LedgerWriter.create(tmp_path) as ledger:
         ledger.add_rollouts([rollout(1)])
         assert ledger.has_rollout("eval-1-0", "request-1", "select/1")
         with pytest.raises(ReplayMismatch, match="select/1"):
@@ -79,7 +80,7 @@ def test_a_fault_is_not_an_answer(tmp_path: Path) -> None:
         *(getattr(faulted, name) for name in ("ticket", "label", "key", "request", "policy", "turns")),
         outcome=Fault("timeout", "here", "slow"),
     )
-    with Ledger.create(tmp_path) as ledger:
+    with LedgerWriter.create(tmp_path) as ledger:
         ledger.add_rollouts([faulted])
         assert ledger.faulted() == {"eval-1-0"}
         assert not ledger.has_rollout("eval-1-0", "request-1", "select/1")
@@ -89,7 +90,7 @@ def test_a_fault_is_not_an_answer(tmp_path: Path) -> None:
 
 
 def test_what_all_sessions_spent_is_added_up(tmp_path: Path) -> None:
-    with Ledger.create(tmp_path) as ledger:
+    with LedgerWriter.create(tmp_path) as ledger:
         ledger.add_rollouts([rich_rollout()])
         ledger.add_event("abandoned", usage=Usage(2, 5, 6, 0, 0.5))
         assert ledger.spent() == Usage(3, 7, 9, 1, None)
@@ -97,12 +98,12 @@ def test_what_all_sessions_spent_is_added_up(tmp_path: Path) -> None:
 
 def test_policies_come_back_as_they_were(tmp_path: Path) -> None:
     policy = Policy("m", Sampling(0.5, stop=("\n",)), Playbook("body", (Example("q", "a"),), {"a.txt": "text"}))
-    with Ledger.create(tmp_path) as ledger:
+    with LedgerWriter.create(tmp_path) as ledger:
         assert ledger.policy(ledger.add_policy(policy)) == policy
 
 
 def test_effects_are_looked_up_by_key_and_request(tmp_path: Path) -> None:
-    with Ledger.create(tmp_path) as ledger:
+    with LedgerWriter.create(tmp_path) as ledger:
         assert ledger.effect("k", "r", "step 1") is None
         ledger.add_effect("k", "call", "train/e1", "r", {"text": "hello"})
         assert ledger.effect("k", "r", "step 1") == {"text": "hello"}
@@ -111,46 +112,49 @@ def test_effects_are_looked_up_by_key_and_request(tmp_path: Path) -> None:
 
 
 def test_a_second_process_is_refused_by_name(tmp_path: Path) -> None:
-    code = f"from pathlib import Path; from whet.ledger.store import Ledger; Ledger.open(Path({str(tmp_path)!r}))"
-    with Ledger.create(tmp_path):
+    code = (
+        "from pathlib import Path; from whet.ledger.writer import LedgerWriter; "
+        f"LedgerWriter.open(Path({str(tmp_path)!r}))"
+    )
+    with LedgerWriter.create(tmp_path):
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert "is writing to this run" in other.stderr
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_reading_needs_no_lock(tmp_path: Path) -> None:
-    with Ledger.create(tmp_path) as ledger:
+    with LedgerWriter.create(tmp_path) as ledger:
         ledger.add_rollouts([rollout(1)])
         with Ledger.read(tmp_path) as reader:
             assert reader.counts()["rollouts"] == 1
 
 
 def test_a_newer_ledger_is_refused_unchanged(tmp_path: Path) -> None:
-    Ledger.create(tmp_path).close()
+    LedgerWriter.create(tmp_path).close()
     db = sqlite3.connect(tmp_path / FILE)
     db.execute("PRAGMA user_version = 99")
     db.close()
     before = (tmp_path / FILE).read_bytes()
-    for opening in (Ledger.open, Ledger.read):
+    for opening in (LedgerWriter.open, Ledger.read):
         with pytest.raises(WhetError, match="newer Whet"):
             opening(tmp_path)
     assert (tmp_path / FILE).read_bytes() == before
 
 
 def test_a_truncated_ledger_is_named(tmp_path: Path) -> None:
-    with Ledger.create(tmp_path) as ledger:
+    with LedgerWriter.create(tmp_path) as ledger:
         ledger.add_rollouts([rollout(index) for index in range(200)])
     whole = (tmp_path / FILE).read_bytes()
     (tmp_path / FILE).write_bytes(whole[: len(whole) // 2])
     with pytest.raises(WhetError, match="damaged"):
-        Ledger.open(tmp_path)
+        LedgerWriter.open(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database at all, but long enough to look at" * 20])
 def test_a_foreign_file_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / FILE).write_bytes(content)
     with pytest.raises(WhetError, match="not a ledger"):
-        Ledger.open(tmp_path)
+        LedgerWriter.open(tmp_path)
 
 
 def test_a_missing_run_is_named(tmp_path: Path) -> None:

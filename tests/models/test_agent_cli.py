@@ -13,22 +13,17 @@ from typing import Any
 
 import pytest
 from builders import Doubles, FromFunction
+from driving import outcomes, play_out
 
 from whet.envs.base import Play, ask
 from whet.errors import FaultError, LimitReached, WhetError
-from whet.ledger.store import Ledger
 from whet.models import Model, ModelOptions, Price, Request, load_model
 from whet.models.agent_workspace import FILE_BYTES, files_of
-from whet.rollout.attempt import Player
-from whet.rollout.budget import Budget
-from whet.rollout.engine import Engine, Quiet
 from whet.types import (
     Example,
     Image,
     Playbook,
-    Policy,
     Reply,
-    Sampling,
     Shape,
     Task,
     Ticket,
@@ -352,13 +347,9 @@ class Twice(Doubles):
 
 def rolled_out(folder: Path, model: Model, env: Doubles, playbook: Playbook) -> Any:
     async def one() -> Any:
-        with Ledger.create(folder) as ledger:
-            policy = Policy(model.fingerprint, Sampling(), playbook)
-            engine = Engine(env, policy, {"target": Player(model)}, ledger, Budget())
-            await engine.run([Ticket("eval", "select", 0)], progress=Quiet())
-            await engine.works.close()
-            (outcome,) = ledger.outcomes()
-            return outcome
+        await play_out(folder, model, [Ticket("eval", "select", 0)], env=env, playbook=playbook)
+        (outcome,) = outcomes(folder)
+        return outcome
 
     return asyncio.run(one())
 

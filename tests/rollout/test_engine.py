@@ -15,8 +15,8 @@ from whet.envs.base import Play, ask, call, work
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.ledger.store import Ledger
 from whet.models.base import Price, Request
-from whet.rollout.attempt import Bounds
-from whet.rollout.budget import Limits
+from whet.rollout.conversation import AttemptLimits
+from whet.rollout.purse import PurseLimits
 from whet.types import (
     Example,
     Fault,
@@ -104,7 +104,7 @@ def test_a_play_may_grade_what_a_limit_cut_short(tmp_path: Path) -> None:
             except LimitReached as limit:
                 return Score(0, said / 10, said / 10, reason=limit.reason)
 
-    run(tmp_path / "r", FromFunction(lambda _: "ok"), TEN[:1], env=Lenient(), bounds=Bounds(turns=4))
+    run(tmp_path / "r", FromFunction(lambda _: "ok"), TEN[:1], env=Lenient(), limits=AttemptLimits(turns=4))
     [outcome] = outcomes(tmp_path / "r")
     assert (outcome.reason, outcome.soft, outcome.turns) == ("turn_limit", 0.4, 4)
 
@@ -118,7 +118,7 @@ def test_a_play_that_goes_on_asking_after_its_limit_is_ended(tmp_path: Path) -> 
                 except LimitReached:
                     continue
 
-    run(tmp_path / "r", FromFunction(lambda _: "ok"), TEN[:1], env=Stubborn(), bounds=Bounds(turns=2))
+    run(tmp_path / "r", FromFunction(lambda _: "ok"), TEN[:1], env=Stubborn(), limits=AttemptLimits(turns=2))
     assert [one.reason for one in outcomes(tmp_path / "r")] == ["turn_limit"]
 
 
@@ -140,7 +140,7 @@ def test_a_stalled_reply_is_a_fault_and_the_rest_goes_on(tmp_path: Path) -> None
             await asyncio.sleep(60)
         return doubled(request)
 
-    tally = run(tmp_path / "r", FromFunction(slow), bounds=Bounds(call_timeout=0.05))
+    tally = run(tmp_path / "r", FromFunction(slow), limits=AttemptLimits(call_timeout=0.05))
     assert (tally.done, tally.faults) == (9, 1)
 
 
@@ -151,7 +151,7 @@ def test_a_deadline_spent_in_its_own_works_is_the_policys_doing(tmp_path: Path) 
                 result = yield from work(call("builders:nap"))
                 assert result.ok, result
 
-    run(tmp_path / "r", FromFunction(doubled), TEN[:1], env=Sleeping(), bounds=Bounds(deadline=0.3))
+    run(tmp_path / "r", FromFunction(doubled), TEN[:1], env=Sleeping(), limits=AttemptLimits(deadline=0.3))
     assert [one.reason for one in outcomes(tmp_path / "r")] == ["deadline"]
 
 
@@ -201,15 +201,15 @@ def test_what_a_works_function_raises_is_its_result(tmp_path: Path) -> None:
 
 def test_a_budget_of_calls_is_never_passed(tmp_path: Path) -> None:
     model = FromFunction(doubled)
-    tally = run(tmp_path / "r", model, budget=Limits(calls=4), concurrency=8)
+    tally = run(tmp_path / "r", model, budget=PurseLimits(calls=4), concurrency=8)
     assert len(model.requests) == 4
     assert tally.stopped == "budget of 4 calls reached (4 spent)"
 
 
 def test_raising_a_budget_continues_the_run(tmp_path: Path) -> None:
-    run(tmp_path / "r", FromFunction(doubled), budget=Limits(calls=4))
+    run(tmp_path / "r", FromFunction(doubled), budget=PurseLimits(calls=4))
     model = FromFunction(doubled)
-    tally = run(tmp_path / "r", model, budget=Limits(calls=7))
+    tally = run(tmp_path / "r", model, budget=PurseLimits(calls=7))
     assert (len(model.requests), tally.replayed, tally.done) == (3, 4, 3)
 
 
@@ -220,7 +220,7 @@ def test_a_budget_in_dollars_is_never_passed(tmp_path: Path) -> None:
     def answer(request: Request) -> Reply:
         return Reply(doubled(request), usage=Usage(1, 10, 5, 0, 0.015))
 
-    run(tmp_path / "r", Dear(answer), budget=Limits(usd=5.0), concurrency=8)
+    run(tmp_path / "r", Dear(answer), budget=PurseLimits(usd=5.0), concurrency=8)
     with Ledger.read(tmp_path / "r") as ledger:
         assert 0 < (ledger.spent().usd or 0) <= 5.0
 
@@ -240,7 +240,7 @@ def test_calls_under_way_do_not_pass_a_budget_together(tmp_path: Path) -> None:
         return Reply(doubled(request), usage=Usage(1, 10, 5, 0, 0.015))
 
     # one call may cost about 1.08 dollars (1024 tokens out, 50 bytes in): two fit beside each other, three do not
-    run(tmp_path / "r", Dear(answer), budget=Limits(usd=2.5), concurrency=8)
+    run(tmp_path / "r", Dear(answer), budget=PurseLimits(usd=2.5), concurrency=8)
     assert most == 2
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whet.rollout.placing import place
+from whet.rollout.placement import place
 from whet.types import Example, Playbook, assistant, system, user
 
 

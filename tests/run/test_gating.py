@@ -14,15 +14,15 @@ from whet.errors import WhetError
 from whet.ledger.store import Ledger
 from whet.models.base import Request
 from whet.run.api import decide, evaluate
+from whet.run.decide import GateResult
 from whet.run.evaluate import EvalResult
-from whet.run.gating import Gated
 from whet.types import Playbook
 
 SUMS = f"{Path(__file__).parents[2] / 'examples' / 'sums.py'}:Sums"
 BETTER = Playbook("Count twice.")
 
 
-def draws(gated: Gated) -> list[Any]:
+def draws(gated: GateResult) -> list[Any]:
     return list(gated.decision.as_data()["draws"])
 
 
@@ -43,7 +43,7 @@ def incumbent(runs: Path, **changes: Any) -> EvalResult:
 models: dict[Path, FromFunction] = {}
 
 
-def brought(result: EvalResult, candidate: Playbook, *overrides: str) -> Gated:
+def brought(result: EvalResult, candidate: Playbook, *overrides: str) -> GateResult:
     return decide(result, candidate, overrides=overrides, env=Doubles(), model=models[result.folder])
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from whet.run.loop import finish
+from whet.rollout.loop import finish
 
 
 async def answer() -> int:

@@ -12,18 +12,16 @@ _MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL", "skip": "-   "}
 def doctor_command(config: Path | None, overrides: tuple[str, ...], *, runs: Path, ask: bool) -> None:
     """Print the findings; exit code 1 when something that a run needs is broken."""
     from whet.cli.terminal import console
-    from whet.config.kinds import EVAL, config_class, config_kind
-    from whet.config.load import load_config, read_toml
     from whet.run.doctor import broken, diagnose
+    from whet.run.kinds import load_any_config
 
-    kind = config_kind(read_toml(config)) if config else EVAL
-    chosen = load_config(config_class(kind), config, None, overrides) if config or overrides else None
+    chosen = load_any_config(config, overrides) if config or overrides else None
     findings = diagnose(chosen, runs=runs, ask=ask)
     out = console()
-    width = max(len(one.name) for one in findings)
-    for one in findings:
-        fix = f" -> {one.fix}" if one.fix else ""
-        line = f"{_MARKS[one.status]}  {one.name:<{width}}  {one.told}{fix}"
+    width = max(len(finding.name) for finding in findings)
+    for finding in findings:
+        fix = f" -> {finding.fix}" if finding.fix else ""
+        line = f"{_MARKS[finding.status]}  {finding.name:<{width}}  {finding.told}{fix}"
         out.print(line, markup=False, highlight=False, soft_wrap=True)
     if broken(findings):
         raise typer.Exit(1)

@@ -6,18 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
-from whet.cli.terminal import TerminalProgress, console, interruptible
-from whet.config.kinds import TRAIN
+from whet.cli.terminal import TerminalProgress, console, interruptible, print_page
 from whet.config.load import load_config, parse_value, write_config
 from whet.config.schema import EvalConfig
 from whet.envs.registry import parse_args
 from whet.ledger.projection import write_json
-from whet.run.api import rebuild, resume, run_evaluation
 from whet.run.estimate import describe
-from whet.run.evaluate import EvalResult, plan_evaluation
-from whet.run.workspace import find_run, run_kind
+from whet.run.evaluate import plan_evaluation, run_evaluation
+from whet.run.kinds import Continuation, rebuild_run, resume_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,41 +54,19 @@ def evaluate_command(command: Command) -> None:
         )
     if command.json is not None:
         write_json(command.json, {**result.report.results, "seconds": result.seconds})
-    show(result, console())
+    print_page(result.page(), console())
 
 
 def resume_command(run: str, overrides: tuple[str, ...], *, retry_faults: bool, runs: Path) -> None:
-    if run_kind(find_run(run, runs)) == TRAIN:
-        from whet.cli.train import resume_train_command
+    out = console()
 
-        resume_train_command(run, overrides, runs=runs)  # an unsettled plan's faults are tried again anyway
-        return
+    def tell(line: str) -> None:
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
+
     with interruptible():
-        result = resume(run, overrides=overrides, runs=runs, progress=TerminalProgress(), retry_faults=retry_faults)
-    show(result, console())
+        result = resume_run(run, Continuation(overrides, retry_faults, TerminalProgress(), tell), runs)
+    print_page(result.page(), out)
 
 
 def rebuild_command(run: str, *, runs: Path) -> None:
-    if run_kind(find_run(run, runs)) == TRAIN:
-        from whet.run.training_api import rebuild_training
-
-        steps = len(rebuild_training(run, runs=runs).training.steps)
-        console().print(f"rebuilt from {steps} steps", highlight=False)
-        return
-    report = rebuild(run, runs=runs)
-    console().print(f"rebuilt from {report.summary.overall.rollouts} rollouts", highlight=False)
-
-
-def show(result: EvalResult, out: Console) -> None:
-    """The table, how the run ended, and what to do next. Exit code 1 when nothing but faults came of it."""
-    out.print(result.renderable())
-    tally, fault = result.tally, result.report.fault
-    if fault is not None:
-        out.print(f"last fault: {fault}", highlight=False, markup=False, soft_wrap=True)
-    if tally.replayed and not tally.done and not tally.stopped:
-        out.print(f"all {tally.replayed} rollouts replayed from {result.folder}; another --seed draws anew")
-    if tally.stopped:
-        out.print(f"stopped: {tally.stopped}\ncontinue with: whet resume {result.folder}", highlight=False)
-    out.print(f"results: {result.folder}/results.json", highlight=False, soft_wrap=True)
-    if fault is not None and not result.report.summary.overall.rollouts:
-        raise SystemExit(1)
+    console().print(rebuild_run(run, runs), highlight=False)

@@ -32,7 +32,10 @@ app = typer.Typer(
 @app.command(DECIDE)
 def decide(
     run: Annotated[str, typer.Argument(help="Run whose playbook is the incumbent: a name or a folder.")],
-    candidate: Annotated[str, typer.Option("--candidate", help="Playbook that may replace it.")],
+    candidate: Annotated[str | None, typer.Option("--candidate", help="Playbook that may replace it.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Model that may replace the run's, reached the same way.")
+    ] = None,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", help="A key of the gate: name, alpha, metric, min_effect, max_rollouts."),
@@ -40,14 +43,19 @@ def decide(
     runs: Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")] = Path("runs"),
 ) -> None:
     """Bring a candidate to the gate as a child run (the default: 'whet gate RUN --candidate FILE')."""
-    from whet.cli.terminal import TerminalProgress, console
+    from whet.cli.terminal import TerminalProgress, console, interruptible, print_page
     from whet.run import api
 
-    gated = api.decide(run, candidate, overrides=overrides or (), runs=runs, progress=TerminalProgress())
-    out = console()
-    out.print(str(gated.decision), highlight=False, markup=False, soft_wrap=True)
-    if gated.decision.reason != "identical":
-        out.print(f"evidence: {gated.folder}/decision.json", highlight=False, soft_wrap=True)
+    with interruptible():
+        result = api.decide(
+            run,
+            candidate,
+            candidate_model=model,
+            overrides=overrides or (),
+            runs=runs,
+            progress=TerminalProgress(),
+        )
+    print_page(result.page(), console())
 
 
 @app.command("simulate")

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -15,10 +16,24 @@ from rich.progress import Progress as Bar
 from whet.errors import Interrupted
 from whet.types import Fault, Rollout, Ticket, Usage
 
+if TYPE_CHECKING:
+    from whet.run.kinds import RunPage
+
 
 def console() -> Console:
     """Standard output; a pipe gets plain text of a fixed width."""
     return Console() if sys.stdout.isatty() else Console(width=110, no_color=True, highlight=False)
+
+
+def print_page(page: RunPage, out: Console) -> None:
+    """Print the end of a run and exit with its code where that is not 0."""
+    for part in page.parts:
+        if isinstance(part, str):
+            out.print(part, markup=False, highlight=False, soft_wrap=True)
+        else:
+            out.print(part)
+    if page.exit_code:
+        raise SystemExit(page.exit_code)
 
 
 class TerminalProgress:

@@ -6,20 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-from whet.cli.terminal import TerminalProgress, console, interruptible
-from whet.config.load import load_config, write_config
-from whet.config.train import TrainConfig
-from whet.evals.compare import Comparison
-from whet.evals.intervals import Estimate
-from whet.learn.reflact.training import Training
-from whet.run.testing import BEST, FINAL, INITIAL, NONE, Tested
-from whet.run.train import TrainPlan, TrainResult, plan_training
-from whet.run.training_api import resume_training, train
-
-SHOWN = 160
-"""Characters of a change in the list."""
+from whet.cli.terminal import TerminalProgress, console, interruptible, print_page
+from whet.config.load import write_config
+from whet.learn.learner import Training
+from whet.run.train import TrainPlan, load_train_config, plan_training, run_training
 
 
 def train_command(
@@ -31,7 +22,7 @@ def train_command(
     run: str | None,
     dry_run: bool,
 ) -> None:
-    settled = load_config(TrainConfig, config, base, overrides)
+    settled = load_train_config(config, base, overrides)
     plan = plan_training(settled)
     out = console()
     if dry_run:
@@ -40,37 +31,20 @@ def train_command(
     if dry_run:
         return
     with interruptible():
-        result = train(settled, runs=runs, name=run, progress=TerminalProgress(), watch=Narrator(out))
-    show(result, out)
-
-
-def resume_train_command(run: str, overrides: tuple[str, ...], *, runs: Path) -> None:
-    out = console()
-    with interruptible():
-        result = resume_training(run, overrides=overrides, runs=runs, progress=TerminalProgress(), watch=Narrator(out))
-    show(result, out)
+        result = run_training(settled, runs=runs, name=run, progress=TerminalProgress(), watch=Narrator(out))
+    print_page(result.page(), out)
 
 
 def planned(plan: TrainPlan) -> str:
-    section = plan.config.train
-    per_step = section.batch_size * section.accumulation
-    short = f" (fewer than a batch of {per_step}: every step is short)" if len(plan.tasks) < per_step else ""
-    who = f"optimizer {plan.optimizer.name}" if plan.optimizer else "no optimizer: worked examples"
+    who = f"optimizer {plan.optimizer.name}" if plan.optimizer else "no optimizer"
+    learning = plan.learner.rollouts(plan.config, len(plan.tasks))
     return (
-        f"{plan.env.name}: {len(plan.tasks)} train tasks{short}, {len(plan.select)} for the gate, "
+        f"{plan.env.name}: {len(plan.tasks)} train tasks, {len(plan.select)} for the gate, "
         f"{len(plan.test)} sealed for the test\n"
-        f"target {plan.model.name}, {who}, gate {plan.config.gate.name}\n"
-        f"{section.epochs} epochs, {plan.steps} steps, seed {section.seed}\n"
-        f"target rollouts: {_learning(plan)} to learn from, at most {_testing(plan)} for the test, "
-        "and what the gate asks for"
+        f"learner {plan.learner.name}, target {plan.model.name}, {who}, gate {plan.config.gate.name}\n"
+        f"{plan.learner.describe(plan.config, len(plan.tasks))}, seed {plan.config.train.seed}\n"
+        f"target rollouts: {learning} to learn from, at most {_testing(plan)} for the test, and what the gate asks for"
     )
-
-
-def _learning(plan: TrainPlan) -> int:
-    """Train rollouts of all epochs; sets of examples are tried besides."""
-    section = plan.config.train
-    tries = plan.config.examples.tries * plan.config.examples.probe * plan.steps
-    return section.epochs * len(plan.tasks) * plan.config.reflect.draws + (tries if plan.optimizer is None else 0)
 
 
 def _testing(plan: TrainPlan) -> int:
@@ -80,105 +54,11 @@ def _testing(plan: TrainPlan) -> int:
 
 
 class Narrator:
-    """Says each step and each end of an epoch once."""
+    """Says what a learner has to tell, each thing once."""
 
     def __init__(self, out: Console) -> None:
         self._out = out
-        self._steps = 0
-        self._ends = 0
 
     def __call__(self, training: Training) -> None:
-        for taken in training.steps[self._steps :]:
-            solved = taken.evidence.mean("hard") if taken.evidence else None
-            rolled = "" if solved is None else f"train {solved:.2f} solved, "
-            said = [f"step {taken.step.number}/{training.total}: {rolled}{_words(taken.action)}"]
-            said += [f"  {one.decision}" for one in taken.judged]
-            said += [f"  {line}" for line in taken.proposal.trouble]
-            self._say("\n".join(said))
-        self._steps = len(training.steps)
-        for end in training.ends[self._ends :]:
-            if end.action not in ("not_used", "nothing_changed"):
-                self._say(f"end of epoch {end.epoch}: guidance {_words(end.action)}")
-        self._ends = len(training.ends)
-
-    def _say(self, text: str) -> None:
-        self._out.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
-def _words(action: str) -> str:
-    return action.replace("_", " ")
-
-
-def show(result: TrainResult, out: Console) -> None:
-    """The table, the accepted changes with their evidence, and where to look further."""
-    if result.tested is not None:
-        out.print(tested_table(result.tested))
-        for line in warnings(result.tested):
-            out.print(f"note: {line}", highlight=False, soft_wrap=True)
-        for name in (BEST, FINAL):
-            gain = result.tested.gains[name]
-            if name == BEST or result.best != result.training.judge.current.playbook:
-                out.print(
-                    gain.words(INITIAL, name) if isinstance(gain, Comparison) else f"{name}: {gain}", soft_wrap=True
-                )
-    accepted = [one for one in result.training.judge.judged if one.accepted]
-    expected = result.summary["expected_false_accepts"]
-    false = "" if expected is None else f"; at most {expected:.2f} of them by chance"
-    out.print(f"\naccepted: {len(accepted)} of {len(result.training.judge.judged)} candidates{false}", highlight=False)
-    for judged in accepted:
-        for change in judged.changes:
-            out.print(f"  {change[:SHOWN]}", markup=False, highlight=False, soft_wrap=True)
-        out.print(f"    {judged.decision}", markup=False, highlight=False, soft_wrap=True)
-    used = result.summary["token_summary"]["_total"]
-    tokens = used["prompt_tokens"] + used["completion_tokens"]
-    cost = f", ${used['usd']:.2f}" if used["usd"] else ""
-    out.print(f"{used['calls']:,} calls, {tokens:,} tokens{cost}, {result.seconds:.0f} s", highlight=False)
-    if result.training.spent:
-        out.print(f"learning ended: {result.training.spent}", highlight=False)
-    if result.stopped:
-        out.print(f"stopped: {result.stopped}\ncontinue with: whet resume {result.folder}", highlight=False)
-    out.print(
-        f"best playbook: {result.folder}/best_skill.md (to use: --playbook {result.folder}/best_playbook.json)\n"
-        f"report: {result.folder}/summary.json, step by step: {result.folder}/history.json",
-        highlight=False,
-        soft_wrap=True,
-    )
-
-
-def tested_table(tested: Tested) -> Table:
-    from rich.box import SIMPLE_HEAD
-
-    table = Table(title="sealed test", title_justify="left", box=SIMPLE_HEAD, collapse_padding=True)
-    for heading in ("", "tasks", "pass rate [95 %]", "soft"):
-        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
-    for name in (NONE, INITIAL, BEST, FINAL):
-        figures = tested.summaries[name].overall
-        table.add_row(name, str(figures.tasks), _ranged(figures.pass_rate), _plain(figures.mean_soft))
-    if tested.floor is not None:
-        best = tested.floor.best
-        table.add_row(f"floor: {best.name}", str(best.pass_rate.tasks), _ranged(best.pass_rate), "", style="dim")
-    return table
-
-
-def warnings(tested: Tested) -> list[str]:
-    """What a reader of the table must know."""
-    found = []
-    best, floor = tested.summaries[BEST].overall, tested.floor
-    if floor is not None and best.pass_rate is not None and floor.best.pass_rate.value >= best.pass_rate.value:
-        found.append(
-            f"the floor is not below the best playbook: a policy without any skill ({floor.best.name}) does as well"
-        )
-    faults = sum(summary.overall.faults for summary in tested.summaries.values())
-    if faults:
-        found.append(f"{faults} test rollouts met a fault and are missing")
-    return found
-
-
-def _ranged(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return ""
-    return f"{estimate.value:.3f} [{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
-
-
-def _plain(estimate: Estimate | None) -> str:
-    return "" if estimate is None else f"{estimate.value:.3f}"
+        for line in training.news():
+            self._out.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -12,6 +12,8 @@ from whet.errors import WhetError
 from whet.types import Playbook
 
 BLANK = "blank"
+"""The empty playbook, where a config names one."""
+
 EXAMPLES = "examples.jsonl"
 PARTS = {"body", "examples", "files", "hindsight", "reminders"}
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
+from whet.config.playbooks import BLANK
 from whet.types import Split
 
 SECRETS = {"api_key", "apikey", "key", "token", "secret", "password", "authorization", "access_token"}
@@ -161,12 +162,38 @@ class PolicyConfig(Section):
     limits: LimitsSection = LimitsSection()
     control: ControlSection = ControlSection()
 
+    starts_from: ClassVar[str] = ""
+    """The section whose `playbook` the run starts from; '': it has none."""
+
     def identity(self) -> dict[str, Any]:
         """What the result depends on, as plain data."""
         return self.model_dump(mode="json", exclude={"control"})
+
+    @property
+    def first_split(self) -> Split:
+        """The split that the run plays first."""
+        return "train"
+
+    @property
+    def playbook_source(self) -> str:
+        """Where the config says its playbook is."""
+        return str(getattr(self, self.starts_from).playbook) if self.starts_from else BLANK
+
+    def with_playbook_at(self, path: str) -> Self:
+        """The config with the copy of the playbook that its run keeps, where it has one."""
+        if self.playbook_source == BLANK:
+            return self
+        section = getattr(self, self.starts_from)
+        return self.model_copy(update={self.starts_from: section.model_copy(update={"playbook": path})})
 
 
 class EvalConfig(PolicyConfig):
     """An evaluation: one policy on a sample of one split."""
 
+    starts_from: ClassVar[str] = "eval"
+
     eval: EvalSection = EvalSection()
+
+    @property
+    def first_split(self) -> Split:
+        return self.eval.split

@@ -1,38 +1,32 @@
-"""What a training run of a playbook is made from, and the presets that set a whole published recipe at once."""
+"""What a training run is made from, whichever learner works in it; a learner adds keys and sections of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from whet.config.load import merge
 from whet.config.schema import GateSection, PolicyConfig, RoleSection, SamplingSection, Section
 
 Count = int | Literal["all"]
 
+DEFAULT_LEARNER = "reflact"
 
-class ProposingSection(SamplingSection):
+
+class OptimizerSampling(SamplingSection):
     max_tokens: int = Field(default=4096, ge=1)
 
 
 class OptimizerSection(RoleSection):
     """The model that proposes changes; its replies are longer than a target's."""
 
-    sampling: ProposingSection = ProposingSection()
+    sampling: OptimizerSampling = OptimizerSampling()
 
 
 class TrainSection(Section):
-    """How often what is gone through."""
+    """Where training starts, and on which tasks it learns, is judged and makes its claim."""
 
-    proposer: Literal["analyst", "examples"] = Field(
-        default="analyst", description="analyst: an optimiser model; examples: worked examples, no model needed"
-    )
     playbook: str = Field(default="blank", description="where training starts: a file, a folder, or 'blank'")
-    epochs: int = Field(default=4, ge=1)
-    batch_size: int = Field(default=40, ge=1)
-    accumulation: int = Field(default=1, ge=1, description="batches rolled out before one update")
     tasks: Count = Field(default="all", description="train tasks of an epoch: a stratified sample, or 'all'")
     select: Count = Field(default="all", description="tasks for the gate")
     test: Count = Field(default="all", description="sealed tasks for the claim at the end; 0: no claim")
@@ -43,146 +37,12 @@ class TrainSection(Section):
     seed: int = 0
 
 
-class ReflectSection(Section):
-    """What the analyst is shown and asked for."""
-
-    minibatch: int = Field(default=8, ge=1, description="attempts in one analyst's prompt")
-    failures_only: bool = False
-    draws: int = Field(default=1, ge=1, description="attempts at each train task; above 1, solved beside failed")
-    show: Literal["nothing", "score", "truth"] = Field(
-        default="score", description="beside an attempt: nothing, the grader's reason, or the right answer too"
-    )
-    transcript_chars: int = Field(default=6000, ge=200, description="longer attempts are shortened in the middle")
-    memory: int = Field(default=12, ge=0, description="earlier steps that the optimiser is reminded of")
-    forget: bool = Field(default=False, description="begin each epoch without the steps of the one before")
-    lapses: bool = Field(default=False, description="reminders for rules that stood there and were not followed")
-    lapses_from: Literal["both", "failures"] = "both"
-    consolidate_above: int = Field(default=0, ge=0, description="reminders above which they are condensed; 0: never")
-    gate_notes: bool = Field(default=True, description="false: reminders are added without evidence")
-
-
-class UpdateSection(Section):
-    """How much of what was proposed goes into a candidate, and how it is brought to the gate."""
-
-    mode: Literal["patch", "rewrite_from_suggestions", "full_rewrite_minibatch"] = "patch"
-    scheduler: Literal["constant", "linear", "cosine", "autonomous", "none"] = "cosine"
-    edits: int = Field(default=4, ge=0, description="edits of the first step; 0 means 0")
-    min_edits: int = Field(default=2, ge=0, description="edits of the last step, at most those of the first")
-    merge: int = Field(default=8, ge=2, description="patches merged in one call")
-    bring: Literal["bundle", "halves", "each"] = Field(
-        default="bundle",
-        description="edits of a step are judged together; if rejected, also in halves; or each by itself",
-    )
-    credit: bool = Field(default=False, description="thin an accepted bundle by leaving out one edit at a time")
-    max_bytes: int = Field(default=16_000, ge=200, description="the longest that body, hindsight and reminders may get")
-    rewrite_tokens: int = Field(default=16_384, ge=256, description="tokens of a reply that holds a whole body")
-
-
-class SlowSection(Section):
-    """Guidance written from how the same tasks went before and after an epoch; off, because it costs rollouts."""
-
-    use: bool = False
-    samples: int = Field(default=20, ge=1)
-    pairs: Literal["mixed", "changed", "unchanged"] = "mixed"
-    gated: bool = Field(default=True, description="false: written into the playbook without evidence")
-    idle: bool = Field(default=False, description="also after an epoch that changed nothing")
-
-
-class MetaSection(Section):
-    """The optimiser's own memory: it never reaches the target."""
-
-    use: bool = False
-
-
-class ExamplesSection(Section):
-    """The proposer that needs no optimiser: worked examples from train tasks."""
-
-    most: int = Field(default=8, ge=1, description="examples in the playbook")
-    take: int = Field(default=4, ge=1, description="examples added or exchanged in one proposal")
-    sources: tuple[Literal["solved", "corrected"], ...] = ("solved", "corrected")
-    tries: int = Field(default=3, ge=1, description="sets tried on train tasks; the best is brought to the gate")
-    probe: int = Field(default=12, ge=1, description="train tasks that each set is tried on")
-
-
 class TrainConfig(PolicyConfig):
-    """A playbook trained with ReflACT."""
+    """A policy made better by a learner, under a gate, with a claim on sealed tasks at the end."""
 
-    preset: Literal["whet", "skillopt"] = "whet"
+    starts_from: ClassVar[str] = "train"
+
+    learner: str = Field(default=DEFAULT_LEARNER, description="who learns: the name of an entry point whet.learners")
     optimizer: OptimizerSection | None = None
     train: TrainSection = TrainSection()
-    reflect: ReflectSection = ReflectSection()
-    update: UpdateSection = UpdateSection()
-    slow: SlowSection = SlowSection()
-    meta: MetaSection = MetaSection()
-    examples: ExamplesSection = ExamplesSection()
     gate: GateSection = GateSection()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _over_preset(cls, data: Any) -> Any:
-        """The preset's values below what the user wrote."""
-        if not isinstance(data, Mapping):
-            return data
-        merged: dict[str, Any] = {}
-        if _section(data, "gate").get("name", "paired") == "paired":
-            merge(merged, LEARNING)
-        if (preset := PRESETS.get(data.get("preset", "whet"), {})).get("gate"):
-            merged = {}  # a published rule has neither alpha nor pace
-        merge(merged, preset)
-        if data.get("optimizer") is None:
-            merged.pop("optimizer", None)
-        if _section(data, "train").get("proposer") == "examples":
-            merge(merged, FEW if _section(data, "gate").get("name", "paired") == "paired" else {})
-        merge(merged, data)
-        return merged
-
-    @model_validator(mode="after")
-    def _proposer_present(self) -> Self:
-        if self.train.proposer == "analyst" and self.optimizer is None:
-            raise ValueError(
-                "the analyst needs an [optimizer] model; name one, or set train.proposer = 'examples', which needs none"
-            )
-        return self
-
-
-def _section(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = data.get(name)
-    return found if isinstance(found, Mapping) else found.model_dump() if isinstance(found, Section) else {}
-
-
-LEARNING: Mapping[str, Any] = {"gate": {"pace": "steady", "alpha": 0.1, "stock": 1}}
-"""The gate of a learner: what is claimed at the end comes from the sealed test, so it may try a little more."""
-
-FEW: Mapping[str, Any] = {"update": {"bring": "bundle"}, "gate": {"pace": "patient", "alpha": 0.05, "stock": 1}}
-"""Where proposals are few and tried before: each is judged whole, and on all tasks."""
-
-PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "whet": {},
-    "skillopt": {
-        "train": {"epochs": 4, "batch_size": 40, "accumulation": 1, "seed": 42},
-        "optimizer": {"sampling": {"max_tokens": 16_384}},
-        "reflect": {
-            "minibatch": 8,
-            "failures_only": False,
-            "show": "truth",
-            "gate_notes": False,
-            "transcript_chars": 1_000_000,
-            "memory": 1000,
-            "forget": True,
-        },
-        "update": {
-            "mode": "patch",
-            "scheduler": "cosine",
-            "edits": 4,
-            "min_edits": 2,
-            "merge": 8,
-            "bring": "bundle",
-            "max_bytes": 1_000_000,
-            "rewrite_tokens": 64_000,
-        },
-        "slow": {"use": True, "samples": 20, "pairs": "mixed", "gated": False, "idle": True},
-        "meta": {"use": True},
-        "gate": {"name": "strict", "metric": "hard"},
-    },
-}
-"""Recipes by name. `skillopt` is the published one, its ungated slow update and reminders included."""

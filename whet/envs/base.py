@@ -37,7 +37,8 @@ from whet.types import (
 
 Play = Generator[Ask | Work, Any, Score]
 
-Conversation = tuple[Message, ...]
+Messages = tuple[Message, ...]
+Conversation = Messages
 
 Baseline = Callable[[Task, Conversation], "Reply | str"]
 """A policy that an environment offers for reference: sees the task (truth included) and what was said so far."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from whet.errors import WhetError, nearest
-from whet.gate.base import Gate, answer, refuse_identical
+from whet.gate.base import Gate, answer
 from whet.gate.decision import Answer, Decision, NeedDraws, expected_false_accepts
 from whet.gate.evidence import Arm, Bank, Draw, Reading, Trial
 from whet.gate.metric import Guard, Metric
@@ -61,7 +61,6 @@ __all__ = [
     "expected_false_accepts",
     "gate_named",
     "load_world",
-    "refuse_identical",
     "simulate",
     "world_from",
 ]

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from whet.gate.decision import Answer, Decision, NeedDraws
 from whet.gate.evidence import Bank, Draw, Reading, Trial
-from whet.types import Playbook, Score
+from whet.types import Score
 
 
 class Gate(Protocol):
@@ -53,22 +53,3 @@ def answer(gate: Gate, bank: Bank, taken: Mapping[Draw, Reading]) -> Answer:
     except StopIteration as end:
         decision: Decision = end.value
         return decision
-
-
-def refuse_identical(gate: Gate, incumbent: Playbook, candidate: Playbook) -> Decision | None:
-    """A rejection when both playbooks say the same, spaces at line ends apart: a fresh draw must not promote a copy."""
-    if _text(incumbent) != _text(candidate):
-        return None
-    return Decision("reject", gate.name, "identical", "the candidate says the same as the incumbent; nothing was run")
-
-
-def _text(playbook: Playbook) -> tuple[object, ...]:
-    def trimmed(text: str) -> str:
-        return "\n".join(line.rstrip() for line in text.splitlines()).strip()
-
-    examples = tuple((trimmed(one.question), trimmed(one.answer)) for one in playbook.examples)
-    return (
-        trimmed(playbook.text),
-        examples,
-        tuple(sorted((name, trimmed(text)) for name, text in playbook.files.items())),
-    )

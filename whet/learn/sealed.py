@@ -9,7 +9,7 @@ from whet.errors import WhetError
 from whet.types import Label, Split, Task
 
 
-class Sealed(Environment):
+class SealedEnvironment(Environment):
     """`env` without its test tasks. Name and fingerprint are its own, so rollouts have the same keys."""
 
     def __init__(self, env: Environment) -> None:

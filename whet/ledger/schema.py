@@ -5,8 +5,8 @@ A summary of a million rollouts so reads a tenth of the file.
 
 from __future__ import annotations
 
-VERSION = 1
-"""Raised when the tables change; a ledger of a newer version is refused, never guessed at."""
+VERSION = 2
+"""Raised when what a ledger holds changes; one of another version is refused, never guessed at."""
 
 APPLICATION_ID = 0x57484554  # "WHET"
 

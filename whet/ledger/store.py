@@ -1,24 +1,18 @@
-"""The ledger: one SQLite file per run in which every effect is remembered under its key before anything depends on it.
-
-A key is answered once. A fault is not an answer: it is kept beside, and the key stays open for `--retry-faults`.
-"""
+"""The ledger: one SQLite file per run in which every effect is remembered under its key. This is its reading side."""
 
 from __future__ import annotations
 
 import sqlite3
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import orjson
 
 from whet import wire
 from whet.errors import ReplayMismatch, WhetError
-from whet.keys import policy_digest
 from whet.ledger import rows, schema
-from whet.ledger.lock import WriterLock
 from whet.types import Fault, Outcome, Policy, Rollout, Sampling, Usage
 
 FILE = "ledger.sqlite"
@@ -34,120 +28,29 @@ class Event(NamedTuple):
 
 
 class Ledger:
-    """The record of one run. Open it with `create`, `open` (one writer) or `read` (any number of readers)."""
+    """The record of one run, as any number of readers see it; the run may be under way meanwhile."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriterLock | None) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._db = connection
-        self._lock = lock
-        last = connection.execute("SELECT max(seq) FROM rollouts").fetchone()[0]
-        self._next_seq = 1 if last is None else last + 1
-
-    # ----------------------------------------------------------------------------------------- opening
-
-    @classmethod
-    def create(cls, folder: Path) -> Ledger:
-        """A new ledger in `folder`, opened for writing. It appears whole: a kill meanwhile leaves none."""
-        path = folder / FILE
-        if path.exists():
-            raise WhetError(f"{path}: there is a ledger already; open it instead")
-        folder.mkdir(parents=True, exist_ok=True)
-        with WriterLock(folder / "ledger.lock"):
-            beside = folder / f".{FILE}.part"
-            beside.unlink(missing_ok=True)
-            db = sqlite3.connect(beside, isolation_level=None)
-            db.executescript(
-                f"BEGIN; PRAGMA application_id = {schema.APPLICATION_ID}; PRAGMA user_version = {schema.VERSION};"
-                f"{schema.TABLES} COMMIT;"
-            )
-            db.close()
-            beside.replace(path)
-        return cls.open(folder)
-
-    @classmethod
-    def open(cls, folder: Path) -> Ledger:
-        """An existing ledger, for writing. Refused while another process writes to it."""
-        path = _existing(folder)
-        lock = WriterLock(folder / "ledger.lock")
-        try:
-            with _readable(path):
-                db = sqlite3.connect(path, isolation_level=None)
-                _check(path, db)
-                return cls(path, _tuned(db), lock)
-        except BaseException:
-            lock.release()
-            raise
 
     @classmethod
     def read(cls, folder: Path) -> Ledger:
-        """An existing ledger, for reading; a run may be writing to it meanwhile."""
-        path = _existing(folder)
-        with _readable(path):
+        """An existing ledger, for reading."""
+        path = existing(folder)
+        with readable(path):
             db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
-            _check(path, db)
-            return cls(path, db, None)
+            checked(path, db)
+            return cls(path, db)
 
     def close(self) -> None:
         self._db.close()
-        if self._lock is not None:
-            self._lock.release()
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    # ----------------------------------------------------------------------------------------- writing
-
-    def _commit(self, statements: Sequence[tuple[str, Iterable[Sequence[Any]]]]) -> None:
-        """Every write passes here: all of it is remembered, or none."""
-        self._db.execute("BEGIN")
-        try:
-            for sql, rows in statements:
-                self._db.executemany(sql, rows)
-        except sqlite3.IntegrityError as error:
-            self._db.execute("ROLLBACK")
-            raise WhetError(
-                f"{self.path}: a key was answered twice ({error}); this is a defect of the driver"
-            ) from None
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
-
-    def add_rollouts(self, rollouts: Sequence[Rollout]) -> None:
-        """Remember rollouts in one transaction; faults go to their own table."""
-        done = list(enumerate((one for one in rollouts if not isinstance(one.outcome, Fault)), self._next_seq))
-        faults = [rows.fault_row(one) for one in rollouts if isinstance(one.outcome, Fault)]
-        statements: list[tuple[str, Iterable[Sequence[Any]]]] = []
-        if done:
-            statements.append((rows.INSERT_ROLLOUT, [rows.rollout_row(seq, one) for seq, one in done]))
-            statements.append((rows.INSERT_TRANSCRIPT, [rows.transcript_row(seq, one) for seq, one in done]))
-        if faults:
-            statements.append((rows.INSERT_FAULT, faults))
-        self._commit(statements)
-        self._next_seq += len(done)
-
-    def add_policy(self, policy: Policy) -> str:
-        """Remember a policy once; returns its digest, which rollouts carry."""
-        digest = policy_digest(policy)
-        body = {"model": policy.model, "sampling": policy.sampling, "playbook": wire.playbook_out(policy.playbook)}
-        self._commit([("INSERT OR IGNORE INTO policies VALUES (?, ?)", [(digest, wire.dumps(body))])])
-        return digest
-
-    def add_effect(self, key: str, kind: str, purpose: str, request: str, body: Any) -> None:
-        """Remember an effect that is not a rollout: an optimiser's reply, a decision, a training segment."""
-        row = (key, kind, purpose, request, wire.dumps(body))
-        self._commit([("INSERT INTO effects (key, kind, purpose, request, body) VALUES (?, ?, ?, ?, ?)", [row])])
-
-    def add_event(self, name: str, **body: Any) -> None:
-        """Note that something happened: a session began, a budget was reached. Nothing depends on events."""
-        row = (time.time(), name, wire.dumps(body))
-        self._commit([("INSERT INTO events (at, name, body) VALUES (?, ?, ?)", [row])])
-
-    def set_meta(self, **values: str) -> None:
-        self._commit([("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))])
 
     # ----------------------------------------------------------------------------------------- looking up
 
@@ -177,6 +80,13 @@ class Ledger:
         """Answered rollouts of a purpose with their transcripts, by task and draw."""
         sql = "SELECT body FROM rollouts JOIN transcripts USING (seq) WHERE purpose = ? ORDER BY split, task, draw, key"
         for (body,) in self._db.execute(sql, (purpose,)):
+            yield wire.rollout_in(orjson.loads(body))
+
+    def rollouts_on(self, split: str, task: int) -> Iterator[Rollout]:
+        """Answered rollouts of one task with their transcripts, by purpose and draw."""
+        sql = """SELECT body FROM rollouts JOIN transcripts USING (seq) WHERE split = ? AND task = ?
+            ORDER BY purpose, draw, key"""
+        for (body,) in self._db.execute(sql, (split, task)):
             yield wire.rollout_in(orjson.loads(body))
 
     def outcomes(self, purpose: str | None = None) -> Iterator[Outcome]:
@@ -249,7 +159,7 @@ class Ledger:
             yield purpose, orjson.loads(body)
 
 
-def _existing(folder: Path) -> Path:
+def existing(folder: Path) -> Path:
     path = folder / FILE
     if not path.is_file():
         raise WhetError(f"{folder}: no run here (no {FILE}); 'whet runs' lists what there is")
@@ -257,7 +167,7 @@ def _existing(folder: Path) -> Path:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
+def readable(path: Path) -> Iterator[None]:
     """Turns SQLite's words about a damaged or busy file into ours."""
     try:
         yield
@@ -267,11 +177,16 @@ def _readable(path: Path) -> Iterator[None]:
         raise WhetError(f"{path}: damaged or not a ledger ({error}); restore it from a copy") from None
 
 
-def _check(path: Path, db: sqlite3.Connection) -> None:
+def checked(path: Path, db: sqlite3.Connection) -> None:
     """Refuses foreign files, newer ledgers and damage; small ledgers are read whole, large ones at both ends."""
     if db.execute("PRAGMA application_id").fetchone()[0] != schema.APPLICATION_ID:
         raise WhetError(f"{path}: not a ledger of Whet; nothing was changed")
     version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version < schema.VERSION:
+        raise WhetError(
+            f"{path}: written by an older Whet (ledger version {version}, this one reads {schema.VERSION}); "
+            "its readable files stay as they are, and the same command with another --run makes it again"
+        )
     if version > schema.VERSION:
         raise WhetError(
             f"{path}: written by a newer Whet (ledger version {version}, this one reads {schema.VERSION}); "
@@ -282,15 +197,6 @@ def _check(path: Path, db: sqlite3.Connection) -> None:
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict.splitlines()[0])
     db.execute("SELECT length(body) FROM transcripts ORDER BY seq DESC LIMIT 1").fetchone()
-
-
-def _tuned(db: sqlite3.Connection) -> sqlite3.Connection:
-    """WAL with NORMAL survives a killed process; only a power cut may cost the last commits."""
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = NORMAL")
-    db.execute("PRAGMA wal_autocheckpoint = 4000")
-    db.execute("PRAGMA cache_size = -65536")
-    return db
 
 
 def _same_request(path: Path, stored: str, request: str, where: str) -> bool:

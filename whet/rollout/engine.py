@@ -1,4 +1,4 @@
-"""The async engine: thousands of plays on one loop, each remembered in the ledger as soon as it is graded."""
+"""The async driver: thousands of plays on one loop, each remembered in the ledger as soon as it is graded."""
 
 from __future__ import annotations
 
@@ -6,59 +6,27 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from whet.envs.base import Environment
-from whet.errors import BudgetReached, WhetError
+from whet.errors import BudgetReached, FaultError, LimitReached, WhetError
 from whet.keys import rollout_key
-from whet.ledger.store import Ledger
-from whet.rollout.attempt import Attempt, Bounds, Player, defect
-from whet.rollout.budget import Budget
+from whet.models.base import Request
+from whet.rollout.conversation import Answer, AttemptLimits, Conversation, defect
+from whet.rollout.player import Seat
+from whet.rollout.progress import Progress, Tally
+from whet.rollout.purse import Purse
 from whet.rollout.works import Works
-from whet.types import Fault, Policy, Role, Rollout, Ticket
+from whet.types import Fault, Role, Rollout, Score, Ticket, Work
 
-
-class Progress(Protocol):
-    """Whoever shows how far a plan is. Called on the loop: be quick."""
-
-    def began(self, total: int, what: str) -> None: ...
-
-    def replayed(self, ticket: Ticket) -> None:
-        """A ticket was answered in an earlier session."""
-
-    def finished(self, rollout: Rollout) -> None: ...
-
-    def ended(self) -> None: ...
-
-
-class Quiet:
-    """Shows nothing."""
-
-    def began(self, total: int, what: str) -> None: ...
-
-    def replayed(self, ticket: Ticket) -> None: ...
-
-    def finished(self, rollout: Rollout) -> None: ...
-
-    def ended(self) -> None: ...
-
-
-@dataclass(slots=True)
-class Tally:
-    """What became of a plan."""
-
-    planned: int
-    replayed: int = 0
-    done: int = 0
-    faults: int = 0
-    stopped: str = ""
-    """Why the plan was not worked off to its end; '' when it was."""
+if TYPE_CHECKING:
+    from whet.ledger.writer import LedgerWriter
 
 
 class Scribe:
     """Writes what was finished during one turn of the loop in one transaction."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: LedgerWriter) -> None:
         self._ledger = ledger
         self._pending: list[Rollout] = []
         self._error: BaseException | None = None
@@ -86,32 +54,30 @@ class Scribe:
 
 
 class Engine:
-    """Works off plans of rollouts for one environment and one policy."""
+    """Works off plans of rollouts for one environment and the policy in the target's seat."""
 
     def __init__(
         self,
         env: Environment,
-        policy: Policy,
-        players: Mapping[Role, Player],
-        ledger: Ledger,
-        budget: Budget,
+        seats: Mapping[Role, Seat],
+        ledger: LedgerWriter,
+        purse: Purse,
+        works: Works,
         *,
-        bounds: Bounds = Bounds(),
-        works: Works | None = None,
+        limits: AttemptLimits = AttemptLimits(),
         concurrency: int = 64,
         patience: int = 25,
     ) -> None:
         self.env = env
-        self.policy = policy
-        self.players = players
+        self.seats = seats
         self.ledger = ledger
-        self.budget = budget
-        self.bounds = bounds
-        self.works = works or Works()
+        self.purse = purse
+        self.works = works
+        self.limits = limits
         self.concurrency = concurrency
         self.patience = patience
         """Faults in a row, with no rollout finished between them, after which the plan is given up; 0: never."""
-        self._digest = ledger.add_policy(policy)
+        self._policy = ledger.add_policy(seats["target"].policy)
 
     async def run(
         self, plan: Sequence[Ticket], *, progress: Progress, what: str = "rollouts", retry_faults: bool = False
@@ -130,28 +96,65 @@ class Engine:
         return shift.tally
 
     def key(self, ticket: Ticket) -> str:
-        return rollout_key(ticket, self.env.fingerprint, self._digest)
+        return rollout_key(ticket, self.env.fingerprint, self._policy)
 
-    def begin(self, ticket: Ticket) -> Attempt | Fault:
+    def begin(self, ticket: Ticket, key: str) -> Conversation | Fault:
         """The attempt up to its first request, or the fault when the environment's own code breaks."""
         try:
             task = self.env.task(ticket.split, ticket.index)
-            return Attempt.begin(task, self.env.play(task), self.policy.playbook, self.players, self.env.blob)
+            play = self.env.play(task)
         except WhetError:
             raise
         except Exception as error:  # noqa: BLE001 - the environment's own code: recorded as its defect
             return defect(error)
+        return Conversation(task, play, self.seats, key, limits=self.limits, blob=self.env.blob)
 
-    async def attempt(self, ticket: Ticket, key: str, request: str, attempt: Attempt) -> Rollout:
+    async def rollout(self, ticket: Ticket, request: str, conversation: Conversation) -> Rollout:
         began = time.perf_counter()
-        outcome = await attempt.finish(key, self.bounds, self.budget, self.works)
+        outcome = await self._finish(conversation)
         seconds = time.perf_counter() - began
-        turns, label = tuple(attempt.turns), attempt.task.label
-        return Rollout(ticket, label, key, request, self._digest, turns, outcome, attempt.usage, seconds)
+        assert conversation.task is not None
+        turns, label = tuple(conversation.turns), conversation.task.label
+        return Rollout(
+            ticket, label, conversation.key, request, self._policy, turns, outcome, conversation.usage, seconds
+        )
 
     def broken(self, ticket: Ticket, key: str, fault: Fault) -> Rollout:
         label = self.env.label(ticket.split, ticket.index)
-        return Rollout(ticket, label, key, "", self._digest, (), fault)
+        return Rollout(ticket, label, key, "", self._policy, (), fault)
+
+    async def _finish(self, conversation: Conversation) -> Score | Fault:
+        """The score of the attempt, or the fault that ended it. `BudgetReached` and `WhetError` pass through."""
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(self.limits.deadline):
+                while True:
+                    step = conversation.next()
+                    if isinstance(step, Score | Fault):
+                        return step
+                    if isinstance(step, Work):
+                        started = time.monotonic()
+                        try:
+                            result = await self.works.perform(step)
+                        finally:
+                            conversation.working += time.monotonic() - started
+                        conversation.answer(result)
+                    else:
+                        conversation.answer(await self._reply(step))
+        except TimeoutError:
+            return conversation.out_of_time(time.monotonic() - began)
+        except FaultError as error:
+            return error.fault
+        finally:
+            conversation.close()
+            for seat in self.seats.values():
+                await seat.player.model.leave(conversation.key)
+
+    async def _reply(self, request: Request) -> Answer:
+        try:
+            return await self.seats[request.role].player.reply(request, self.purse, self.limits.call_timeout)
+        except LimitReached as limit:
+            return limit
 
 
 @dataclass(slots=True)
@@ -181,29 +184,29 @@ class _Shift:
         """The rollout of `ticket`; None when it is remembered already or the budget is reached."""
         engine = self.engine
         key = engine.key(ticket)
-        begun = engine.begin(ticket)
-        if isinstance(begun, Fault):
-            return engine.broken(ticket, key, begun)
-        request = begun.request_hash()
+        conversation = engine.begin(ticket, key)
+        if isinstance(conversation, Fault):
+            return engine.broken(ticket, key, conversation)
+        request = conversation.request_hash()
         answered = engine.ledger.has_rollout(key, request, f"{ticket.split}/{ticket.index} draw {ticket.draw}")
         if answered or key in self.settled:
-            begun.play.close()
+            conversation.close()
             self._replayed(ticket)
             return None
         try:
-            return await engine.attempt(ticket, key, request, begun)
+            return await engine.rollout(ticket, request, conversation)
         except BudgetReached as reached:
             self.tally.stopped = str(reached)
-            self._abandoned(key, begun)
+            self._abandoned(conversation)
             return None
         except asyncio.CancelledError:
-            self._abandoned(key, begun)
+            self._abandoned(conversation)
             raise
 
-    def _abandoned(self, key: str, attempt: Attempt) -> None:
+    def _abandoned(self, conversation: Conversation) -> None:
         """An attempt that was cut off has no outcome, but what it spent counts."""
-        if attempt.usage.calls:
-            self.engine.ledger.add_event("abandoned", key=key, usage=attempt.usage)
+        if conversation.usage.calls:
+            self.engine.ledger.add_event("abandoned", key=conversation.key, usage=conversation.usage)
 
     def _replayed(self, ticket: Ticket) -> None:
         self.tally.replayed += 1

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
-from whet.errors import FaultError
+from whet.errors import FaultError, WhetError
 from whet.sandbox.base import Sandbox
 from whet.types import Fault, Work, WorkResult
 
@@ -42,6 +42,11 @@ class Works:
                 return await performer(job.payload)
         except TimeoutError:
             return WorkResult(error="deadline", detail=f"not done after {job.deadline:g} s")
+        except (FaultError, WhetError):
+            raise
+        except Exception as error:
+            # Not the function's own doing, which is a result: a worker died, or what it returned cannot be handed over.
+            raise FaultError(Fault("work_lost", job.kind, f"{type(error).__name__}: {error}")) from error
 
     async def _call(self, payload: Mapping[str, Any]) -> WorkResult:
         run = functools.partial(call_function, payload["function"], payload["arguments"])
@@ -78,9 +83,8 @@ def _strongest() -> Sandbox:
 def call_function(function: str, arguments: Mapping[str, Any]) -> WorkResult:
     """Import `module:name` and call it. What it raises is its result: a play must be able to answer it."""
     module, _, name = function.partition(":")
-    target = getattr(importlib.import_module(module), name)
     try:
-        value = target(**arguments)
+        value = getattr(importlib.import_module(module), name)(**arguments)
     except Exception as error:  # noqa: BLE001 - the function is the environment's; whatever it raises is its answer
         return WorkResult(error="raised", detail=f"{type(error).__name__}: {error}")
     return value if isinstance(value, WorkResult) else WorkResult(value)

@@ -10,22 +10,22 @@ from whet.config.load import load_config
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig, GateSection
 from whet.envs.base import Environment
-from whet.errors import Interrupted, WhetError
+from whet.errors import WhetError
 from whet.evals.attempts import Metric
 from whet.evals.compare import Comparison
 from whet.evals.compare import compare as compare_outcomes
-from whet.ledger.store import Ledger
 from whet.models.base import Model
-from whet.rollout.engine import Progress, Quiet
+from whet.rollout.progress import Progress, Quiet
 from whet.run.compose import Given
-from whet.run.evaluate import EvalResult, evaluate_plan, plan_evaluation
-from whet.run.loop import finish
-from whet.run.project import EvalReport, project
+from whet.run.evaluate import EvalResult, run_evaluation
+from whet.run.kinds import Continuation, rebuild_run, resume_run
 from whet.run.workspace import RUNS, Run, open_run
 from whet.types import Playbook
 
 if TYPE_CHECKING:
-    from whet.run.gating import Gated
+    from whet.config.train import TrainConfig
+    from whet.run.decide import GateResult
+    from whet.run.train import TrainResult, Watch
 
 
 def evaluate(
@@ -61,22 +61,30 @@ def evaluate(
     return run_evaluation(config, given, runs=Path(runs), progress=progress, retry_faults=retry_faults)
 
 
-def run_evaluation(
-    config: EvalConfig,
-    given: Given = Given(),
+def train(
+    config: str | Path | TrainConfig,
     *,
-    runs: Path = RUNS,
+    env: Environment | None = None,
+    model: Model | None = None,
+    optimizer: Model | None = None,
+    playbook: Playbook | None = None,
+    overrides: Sequence[str] = (),
+    runs: str | Path = RUNS,
     name: str | None = None,
     progress: Progress | None = None,
-    retry_faults: bool = False,
-) -> EvalResult:
-    """Plan and work off the evaluation that `config` describes. Ctrl-C raises `Interrupted`, which names the run."""
-    plan = plan_evaluation(config, given)
-    shown = progress or Quiet()
-    try:
-        return finish(lambda: evaluate_plan(plan, progress=shown, runs=runs, name=name, retry_faults=retry_faults))
-    except KeyboardInterrupt:
-        raise Interrupted(str(plan.folder(runs, name))) from None
+    watch: Watch = lambda _: None,
+) -> TrainResult:
+    """Train a policy. The same call again continues its run, or replays it when it is complete.
+
+    `env`, `model`, `optimizer` and `playbook` are objects instead of what the config names.
+    """
+    from whet.config.train import TrainConfig
+    from whet.run.train import load_train_config, run_training
+
+    if not isinstance(config, TrainConfig):
+        config = load_train_config(Path(config), None, overrides)
+    given = Given(env, model, playbook, optimizer)
+    return run_training(config, given, runs=Path(runs), name=name, progress=progress, watch=watch)
 
 
 def resume(
@@ -86,18 +94,18 @@ def resume(
     runs: str | Path = RUNS,
     progress: Progress | None = None,
     retry_faults: bool = False,
-) -> EvalResult:
-    """Continue a run where it stopped. `overrides` may change its `control` part only."""
-    run = run if isinstance(run, Run) else open_run(run, Path(runs))
-    foreign = [one for one in overrides if not one.startswith("control.")]
-    if foreign:
-        raise WhetError(f"--set {foreign[0]}: a resumed run keeps its identity; only keys of control may change")
-    config = load_config(EvalConfig, run.folder / "config.toml", None, overrides)
-    given = Given(playbook=run.playbook)
-    folder = run.folder
-    return run_evaluation(
-        config, given, runs=folder.parent, name=folder.name, progress=progress, retry_faults=retry_faults
-    )
+    env: Environment | None = None,
+    model: Model | None = None,
+    optimizer: Model | None = None,
+) -> Any:
+    """Continue a run of any kind where it stopped. `overrides` may change its `control` part only.
+
+    `env`, `model` and `optimizer` are needed only where the run was made with objects that no address names.
+    """
+    folder = run.folder if isinstance(run, Run) else run
+    given = Given(env, model, optimizer=optimizer)
+    continuation = Continuation(overrides, retry_faults, progress or Quiet(), given=given)
+    return resume_run(folder, continuation, Path(runs))
 
 
 def compare(
@@ -125,38 +133,43 @@ def compare(
 
 def decide(
     run: str | Path | Run | EvalResult,
-    candidate: str | Path | Playbook,
+    candidate: str | Path | Playbook | None = None,
     *,
+    candidate_model: str | Model | None = None,
     overrides: Sequence[str] = (),
     env: Environment | None = None,
     model: Model | None = None,
     runs: str | Path = RUNS,
     progress: Progress | None = None,
-) -> Gated:
-    """Bring a candidate playbook to the gate, against the playbook of `run` on its tasks.
+) -> GateResult:
+    """Bring a candidate, another playbook, another model or both, to the gate against the policy of `run`.
 
     A person's candidate is given all tasks (the pace `patient`), where a learner with many proposals drops it early.
     `overrides` are keys of the gate (`["alpha=0.1", "metric=soft"]`); `env` and `model` are needed only where the run
     was made with objects that no address names.
     """
-    from whet.run.gating import bring  # numpy comes with it, which an evaluation does not need
+    from whet.run.decide import Challenge, bring_to_gate, open_challenger  # numpy comes with it
 
+    if candidate is None and candidate_model is None:
+        raise WhetError("a candidate is another playbook, another model, or both: give one of them")
     section: GateSection = load_config(GateSection, None, {}, overrides)
     if section.name == "paired" and "pace" not in section.model_fields_set:
         section = section.model_copy(update={"pace": "patient"})
-    playbook = candidate if isinstance(candidate, Playbook) else read_playbook(str(candidate))
-    parent, shown = _run(run, Path(runs)), progress or Quiet()
-    return finish(lambda: bring(parent, playbook, section, progress=shown, given=Given(env, model)))
+    parent = _run(run, Path(runs))
+    playbook = read_playbook(str(candidate)) if isinstance(candidate, str | Path) else candidate
+    if isinstance(candidate_model, str):
+        challenge = Challenge(playbook, open_challenger(candidate_model, parent.config), candidate_model)
+    else:
+        challenge = Challenge(playbook, candidate_model)
+    return bring_to_gate(parent, challenge, section, progress=progress, given=Given(env, model))
 
 
-def rebuild(run: str | Path | Run, *, runs: str | Path = RUNS) -> EvalReport:
-    """Write a run's readable files again from its ledger."""
-    run = run if isinstance(run, Run) else open_run(run, Path(runs))
-    with Ledger.read(run.folder) as ledger:
-        return project(run.folder, run.config, ledger)
+def rebuild(run: str | Path | Run, *, runs: str | Path = RUNS) -> str:
+    """Write a run's readable files again from its ledger; says from how much."""
+    return rebuild_run(run.folder if isinstance(run, Run) else run, Path(runs))
 
 
-def _run(one: str | Path | Run | EvalResult, runs: Path) -> Run:
-    if isinstance(one, Run):
-        return one
-    return open_run(one.folder if isinstance(one, EvalResult) else one, runs)
+def _run(run: str | Path | Run | EvalResult, runs: Path) -> Run:
+    if isinstance(run, Run):
+        return run
+    return open_run(run.folder if isinstance(run, EvalResult) else run, runs)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from whet.config.schema import PolicyConfig
 from whet.errors import WhetError
 from whet.models.secrets import looks_like_key
-from whet.run.loop import finish
+from whet.rollout.loop import finish
 
 Status = Literal["ok", "warn", "fail", "skip"]
 

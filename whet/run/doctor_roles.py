@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from whet.config.kinds import looked_at, playbook_of
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EndpointSection, PolicyConfig, RoleSection
 from whet.envs.base import Environment
@@ -13,13 +12,14 @@ from whet.errors import FaultError, LimitReached, WhetError
 from whet.models.base import Model, Request
 from whet.models.registry import registry
 from whet.models.weights import find_weights
-from whet.rollout.attempt import Attempt, Player
-from whet.rollout.budget import Budget, Limits
-from whet.rollout.placing import place
-from whet.run.compose import BASELINE, Given, build_environment, build_model
+from whet.rollout.cast import BASELINE, open_model
+from whet.rollout.conversation import Conversation
+from whet.rollout.player import Player, Seat
+from whet.rollout.prompt_size import most_prompt_tokens
+from whet.run.compose import Given, build_environment
 from whet.run.doctor import GIB, Finding, available_memory
-from whet.run.loop import finish
-from whet.types import Ask, Playbook, Reply, Sampling, user
+from whet.rollout.loop import finish
+from whet.types import Playbook, Policy, Reply, Sampling, user
 
 TINY = Request((user("Answer with the word ok."),), Sampling(max_tokens=16))
 
@@ -38,7 +38,7 @@ def roles(config: PolicyConfig, *, ask: bool) -> list[Finding]:
         sections["optimizer"] = (optimizer, config.control.optimizer)
     for role, (section, endpoint) in sections.items():
         try:
-            model = build_model(section, endpoint, env)
+            model = open_model(section, endpoint, env)
         except WhetError as error:
             found.append(Finding(role, "fail", str(error), "mend the config, or install what is missing"))
             continue
@@ -52,11 +52,11 @@ def roles(config: PolicyConfig, *, ask: bool) -> list[Finding]:
 def _environment(config: PolicyConfig, found: list[Finding]) -> Environment | None:
     try:
         env = build_environment(config, Given())
-        size = env.size(looked_at(config))
+        size = env.size(config.first_split)
     except WhetError as error:
         found.append(Finding("environment", "fail", str(error), "see: whet envs"))
         return None
-    told = f"{env.name}: {'unbounded' if size is None else size} tasks in {looked_at(config)}"
+    told = f"{env.name}: {'unbounded' if size is None else size} tasks in {config.first_split}"
     fix = "" if size != 0 else "choose another split, or look at the data"
     found.append(Finding("environment", "ok" if size != 0 else "fail", told, fix))
     return env
@@ -64,7 +64,7 @@ def _environment(config: PolicyConfig, found: list[Finding]) -> Environment | No
 
 def _playbook(config: PolicyConfig, found: list[Finding]) -> Playbook | None:
     try:
-        return read_playbook(playbook_of(config))
+        return read_playbook(config.playbook_source)
     except WhetError as error:
         found.append(Finding("playbook", "fail", str(error), "mend the playbook that the config names"))
         return None
@@ -105,13 +105,14 @@ def _prompt(config: PolicyConfig, env: Environment, model: Model, playbook: Play
     """Whether the first task with the playbook leaves room for a reply. Bytes are the most that tokens can be."""
     if model.context is None:
         return
-    task = env.task(looked_at(config), 0)
-    attempt = Attempt.begin(task, env.play(task), playbook, {"target": Player(model)}, env.blob)
-    attempt.play.close()
-    if not isinstance(attempt.first, Ask):
+    task = env.task(config.first_split, 0)
+    seat = Seat(Policy(model.fingerprint, playbook=playbook), Player(model))
+    conversation = Conversation(task, env.play(task), {"target": seat}, blob=env.blob)
+    opening = conversation.next()
+    conversation.close()
+    if not isinstance(opening, Request):
         return
-    opening = Request(place(playbook, attempt.first.messages), Sampling(max_tokens=1), attempt.first.tools)
-    most = Budget(Limits(tokens=0)).claim(opening, None).tokens
+    most = most_prompt_tokens(opening)
     likely = most // 4
     room = model.context - config.target.sampling.max_tokens
     if room <= 0:

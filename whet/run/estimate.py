@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 from whet.models.base import Request
-from whet.rollout.attempt import Attempt, Player
-from whet.rollout.budget import Budget, Limits
-from whet.rollout.placing import place
-from whet.run.evaluate import Plan
-from whet.types import Ask
+from whet.rollout.conversation import Conversation
+from whet.rollout.player import Player, Seat
+from whet.rollout.prompt_size import most_prompt_tokens
+from whet.run.evaluate import EvalPlan
 
 PROBES = 20
 """Tasks whose prompts are measured."""
 
 
-def describe(plan: Plan) -> str:
+def describe(plan: EvalPlan) -> str:
     """The plan in words: which tasks, how many calls, and what the first calls of all attempts cost at most."""
     section = plan.config.eval
     labels = Counter(
@@ -34,24 +33,26 @@ def describe(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _cost(plan: Plan, rollouts: int) -> str:
+def _cost(plan: EvalPlan, rollouts: int) -> str:
     """One call a rollout: how many turns an attempt takes is up to the policy."""
-    meter = Budget(Limits(tokens=0))
-    claims = [meter.claim(_opening(plan, task), None).tokens for task in plan.tasks[:PROBES]]
-    tokens = rollouts * sum(claims) // len(claims)
+    limit = plan.config.target.sampling.max_tokens
+    openings = [_opening(plan, task) for task in plan.tasks[:PROBES]]
+    most = [limit + (most_prompt_tokens(opening) if opening else 0) for opening in openings]
+    tokens = rollouts * sum(most) // len(most)
     said = f"cost: at most {tokens:,} tokens if every attempt is one call"
     price = plan.model.price
     if price is None:
         return f"{said}; price unknown (set control.target.price)"
-    completion = rollouts * plan.config.target.sampling.max_tokens
+    completion = rollouts * limit
     usd = ((tokens - completion) * price.prompt + completion * price.completion) / 1e6
     return f"{said}, at most ${usd:.2f}"
 
 
-def _opening(plan: Plan, index: int) -> Request:
+def _opening(plan: EvalPlan, index: int) -> Request | None:
+    """The first request of an attempt; None where a play begins with something else."""
     task = plan.env.task(plan.config.eval.split, index)
-    attempt = Attempt.begin(task, plan.env.play(task), plan.playbook, {"target": Player(plan.model)}, plan.env.blob)
-    attempt.play.close()
-    first = attempt.first
-    messages = place(plan.playbook, first.messages) if isinstance(first, Ask) else ()
-    return Request(messages, plan.policy.sampling, first.tools if isinstance(first, Ask) else ())
+    seat = Seat(plan.policy, Player(plan.model))
+    conversation = Conversation(task, plan.env.play(task), {"target": seat}, blob=plan.env.blob)
+    step = conversation.next()
+    conversation.close()
+    return step if isinstance(step, Request) else None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -12,33 +10,28 @@ from typing import TYPE_CHECKING
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig
 from whet.envs.base import Environment
-from whet.errors import WhetError
+from whet.errors import Interrupted
 from whet.evals.sample import stratified_sample
 from whet.evals.table import summary_table
 from whet.keys import digest
-from whet.ledger.store import Ledger
 from whet.models.base import Model
-from whet.rollout.attempt import Player
-from whet.rollout.budget import Budget
-from whet.rollout.engine import Engine, Progress, Tally
-from whet.run.compose import (
-    Given,
-    build_bounds,
-    build_environment,
-    build_limits,
-    build_model,
-    build_players,
-    build_sampling,
-    build_works,
-    concurrency,
-)
+from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
+from whet.rollout.loop import finish
+from whet.rollout.progress import Progress, Quiet, Tally
+from whet.rollout.session import DONE, Identity, RunStart, Session
+from whet.run.compose import Given, build_environment
 from whet.run.floor import play_floor
+from whet.run.kinds import RunPage
 from whet.run.project import EvalReport, project
-from whet.run.workspace import EVAL, RUNS, Identity, claim_run, run_name
-from whet.types import Playbook, Policy, Role, Ticket
+from whet.run.workspace import EVAL, RUNS, run_name
+from whet.types import Playbook, Policy, Ticket
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+
+KIND = "eval"
+"""The kind of run that an evaluation is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +58,20 @@ class EvalResult:
         title = f"{results['model']} on {results['env']}, {results['split']}"
         return summary_table(self.report.summary, title=title, floor=self.report.floor, wall_seconds=self.seconds)
 
+    def page(self) -> RunPage:
+        """The table, how the run ended, and what to do next. Exit code 1 when nothing but faults came of it."""
+        parts: list[str | RenderableType] = [self.renderable()]
+        tally, fault = self.tally, self.report.fault
+        if fault is not None:
+            parts.append(f"last fault: {fault}")
+        if tally.replayed and not tally.done and not tally.stopped:
+            parts.append(f"all {tally.replayed} rollouts replayed from {self.folder}; another --seed draws anew")
+        if tally.stopped:
+            parts.append(f"stopped: {tally.stopped}\ncontinue with: whet resume {self.folder}")
+        parts.append(f"results: {self.folder}/results.json")
+        nothing = fault is not None and not self.report.summary.overall.rollouts
+        return RunPage(parts, 1 if nothing else 0)
+
     def __str__(self) -> str:
         from rich.console import Console
 
@@ -75,7 +82,7 @@ class EvalResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EvalPlan:
     """Everything about an evaluation that is fixed before the first call."""
 
     config: EvalConfig
@@ -97,32 +104,37 @@ class Plan:
 
     @property
     def policy(self) -> Policy:
-        return Policy(self.model.fingerprint, build_sampling(self.config.target.sampling), self.playbook)
+        return Policy(self.model.fingerprint, sampling_of(self.config.target.sampling), self.playbook)
+
+    def start(self, folder: Path) -> RunStart:
+        return RunStart(
+            KIND,
+            folder,
+            self.config,
+            self.identity,
+            self.env,
+            self.model,
+            self.playbook,
+            self.tasks,
+            planned=len(self.tickets),
+        )
 
 
-def plan_evaluation(config: EvalConfig, given: Given = Given()) -> Plan:
+def plan_evaluation(config: EvalConfig, given: Given = Given()) -> EvalPlan:
     """Build what the config names and draw the sample. Calls no model and writes nothing."""
     env = build_environment(config, given)
-    model = given.model or build_model(config.target, config.control.target, env)
-    if env.judge and config.judge is not None and config.judge.model != env.judge:
-        raise WhetError(
-            f"{env.name}: agreement was measured for the judge {env.judge}, not for {config.judge.model}; "
-            "measure this one first, or name the other with --set judge.model=..."
-        )
+    model = given.model or open_model(config.target, config.control.target, env)
+    refuse_other_judge(config, env)
+    refuse_unpriced(config, "target", model)
     playbook = given.playbook or read_playbook(config.eval.playbook)
     section = config.eval
     size = env.size(section.split)
     n = size if section.n == "all" else section.n if size is None else min(section.n, size) or section.n
     tasks = stratified_sample(env, section.split, n, section.seed)
-    if config.control.budget.usd is not None and model.price is None:
-        raise WhetError(
-            f"{config.target.model}: no price is known, so a budget in dollars cannot be kept; "
-            "set it with --set 'control.target.price=[0.4, 1.6]' (dollars for a million tokens in, out)"
-        )
     identity = Identity(
         config.identity() | {"eval": _sampled(config)}, env.fingerprint, model.fingerprint, digest(playbook)
     )
-    return Plan(config, env, model, playbook, tasks, identity)
+    return EvalPlan(config, env, model, playbook, tasks, identity)
 
 
 def _sampled(config: EvalConfig) -> dict[str, object]:
@@ -131,50 +143,33 @@ def _sampled(config: EvalConfig) -> dict[str, object]:
 
 
 async def evaluate_plan(
-    plan: Plan, *, progress: Progress, runs: Path = RUNS, name: str | None = None, retry_faults: bool = False
+    plan: EvalPlan, *, progress: Progress, runs: Path = RUNS, name: str | None = None, retry_faults: bool = False
 ) -> EvalResult:
     """Work off a plan under `runs`, continuing where an earlier session of the same evaluation stopped."""
-    folder = plan.folder(runs, name)
-    players = build_players(plan.config, plan.env, plan.model)
-    began = time.monotonic()
-    try:
-        with claim_run(folder, plan.config, plan.playbook, plan.identity, plan.tasks) as ledger:
-            ledger.add_event("session", planned=len(plan.tickets))
-            try:
-                tally = await _play(plan, players, ledger, progress, retry_faults)
-            except BaseException as error:
-                ledger.add_event("ended", seconds=time.monotonic() - began, why=type(error).__name__)
-                raise
-            ledger.add_event("ended", seconds=time.monotonic() - began, why=tally.stopped or "done")
-            report = project(folder, plan.config, ledger)
-            wall = sum(event.body["seconds"] for event in ledger.events("ended"))
-    finally:
-        for player in players.values():
-            await player.model.close()
-    return EvalResult(folder, report, tally, wall)
+    config, section = plan.config, plan.config.eval
+    start = plan.start(plan.folder(runs, name))
+    async with Session.open(start, progress) as session:
+        tally = await session.work_off(plan.policy, plan.tickets, config.target.model, retry_faults=retry_faults)
+        if section.floor and not tally.stopped and session.judge is None:
+            await play_floor(session, section.split, plan.tasks)
+        seconds = session.end(tally.stopped or DONE)
+        report = project(start.folder, config, session.ledger)
+    return EvalResult(start.folder, report, tally, seconds)
 
 
-async def _play(
-    plan: Plan, players: Mapping[Role, Player], ledger: Ledger, progress: Progress, retry_faults: bool
-) -> Tally:
-    config = plan.config
-    earlier = sum(event.body["seconds"] for event in ledger.events("ended"))
-    budget = Budget(build_limits(config.control), ledger.spent(), earlier)
-    engine = Engine(
-        plan.env,
-        plan.policy,
-        players,
-        ledger,
-        budget,
-        bounds=build_bounds(config),
-        works=build_works(config),
-        concurrency=concurrency(config, players),
-        patience=config.control.patience,
-    )
+def run_evaluation(
+    config: EvalConfig,
+    given: Given = Given(),
+    *,
+    runs: Path = RUNS,
+    name: str | None = None,
+    progress: Progress | None = None,
+    retry_faults: bool = False,
+) -> EvalResult:
+    """Plan and work off the evaluation that `config` describes. Ctrl-C raises `Interrupted`, which names the run."""
+    plan = plan_evaluation(config, given)
+    shown = progress or Quiet()
     try:
-        tally = await engine.run(plan.tickets, progress=progress, what=config.target.model, retry_faults=retry_faults)
-        if config.eval.floor and not tally.stopped and "judge" not in players:
-            await play_floor(engine, config.control.target, config.eval.split, plan.tasks, progress)
-    finally:
-        await engine.works.close()
-    return tally
+        return finish(lambda: evaluate_plan(plan, progress=shown, runs=runs, name=name, retry_faults=retry_faults))
+    except KeyboardInterrupt:
+        raise Interrupted(str(plan.folder(runs, name))) from None

@@ -17,13 +17,13 @@ import tomlkit
 
 from whet.config.load import load_config
 from whet.config.schema import EvalConfig
-from whet.config.train import TrainConfig
 from whet.envs.base import Environment
 from whet.envs.data.manifest import manifest_path
 from whet.envs.data.proposal import Proposal, propose
 from whet.envs.data.source import Source, read_source
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
+from whet.run.train import load_train_config
 from whet.types import SPLITS, Split
 
 MOST_COPIED = 64 * 1024 * 1024
@@ -80,7 +80,7 @@ def _from_data(folder: Path, beside: Path, path: Path, encoding: str) -> Initial
     sizes: dict[Split, int | None] = {split: env.size(split) for split in SPLITS}
     _write_data_files(folder, beside, found, proposal, address, env)
     load_config(EvalConfig, beside / "config.toml")
-    load_config(TrainConfig, beside / "train.toml")
+    load_train_config(beside / "train.toml")
     commands = (
         f"cd {folder}",
         "whet eval -c config.toml --playbook blank --run before",

@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from whet.config.load import load_config, merge, parse_override, read_toml
 from whet.config.playbooks import read_playbook
-from whet.config.train import Count, TrainConfig
+from whet.config.train import DEFAULT_LEARNER, Count, TrainConfig
 from whet.envs.base import Environment
-from whet.errors import WhetError
+from whet.errors import Interrupted, WhetError
 from whet.evals.sample import stratified_sample
 from whet.gate.base import Gate
 from whet.keys import digest
-from whet.learn.reflact.artifacts import Artifacts
-from whet.learn.reflact.training import Training
-from whet.learn.workshop import Halted, Means, Workshop
-from whet.ledger.projection import sweep
-from whet.ledger.store import Ledger
+from whet.learn.judge import Judge
+from whet.learn.learner import Assignment, Learner, Training, learner_named
+from whet.learn.standing_files import write_standing
+from whet.learn.workshop import Workshop
 from whet.models.base import Model
-from whet.rollout.attempt import Player
-from whet.rollout.budget import Budget
-from whet.rollout.engine import Progress
-from whet.run.compose import (
-    Given,
-    build_bounds,
-    build_environment,
-    build_limits,
-    build_model,
-    build_player,
-    build_players,
-    build_sampling,
-    build_works,
-    concurrency,
-)
-from whet.run.gating import build_gate
-from whet.run.testing import Sealing, Tested, open_test
+from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
+from whet.rollout.loop import finish
+from whet.rollout.progress import Progress, Quiet
+from whet.rollout.session import DONE, Halted, Identity, RunStart, Session
+from whet.run.compose import Given, build_environment
+from whet.run.decide import build_gate
+from whet.run.kinds import RunPage
+from whet.run.sealed_test import SealedResult, SealedTest
+from whet.run.train_page import result_parts
 from whet.run.train_summary import write_summary
-from whet.run.workspace import RUNS, Identity, claim_run, run_name
-from whet.types import Playbook, Policy, Role, Split
+from whet.run.workspace import RUNS, run_name
+from whet.types import Playbook, Policy, Split
+
+KIND = "train"
+"""The kind of run that a training is."""
 
 Watch = Callable[[Training], None]
+"""Whoever looks on while a learner is at work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +45,7 @@ class TrainPlan:
     """Everything about a training run that is fixed before the first call. The learner never sees `test`."""
 
     config: TrainConfig
+    learner: Learner
     env: Environment
     model: Model
     optimizer: Model | None
@@ -65,12 +61,26 @@ class TrainPlan:
 
     @property
     def policy(self) -> Policy:
-        return Policy(self.model.fingerprint, build_sampling(self.config.target.sampling))
+        """Where training starts."""
+        return Policy(self.model.fingerprint, sampling_of(self.config.target.sampling), self.initial)
 
     @property
     def steps(self) -> int:
-        section = self.config.train
-        return section.epochs * -(-len(self.tasks) // (section.batch_size * section.accumulation))
+        return self.learner.steps(self.config, len(self.tasks))
+
+    def start(self, folder: Path) -> RunStart:
+        return RunStart(
+            KIND,
+            folder,
+            self.config,
+            self.identity,
+            self.env,
+            self.model,
+            self.initial,
+            self.tasks,
+            planned=self.steps,
+            optimizer=self.optimizer,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,31 +89,45 @@ class TrainResult:
 
     folder: Path
     training: Training
-    tested: Tested | None
+    judge: Judge
+    tested: SealedResult | None
     summary: dict[str, Any]
     stopped: str
     seconds: float
 
     @property
     def best(self) -> Playbook:
-        return self.training.judge.best.playbook
+        return self.judge.best.playbook
+
+    def page(self) -> RunPage:
+        """The table, the accepted changes with their evidence, and where to look further."""
+        return RunPage(result_parts(self))
+
+
+def load_train_config(
+    file: Path | None, base: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+) -> TrainConfig:
+    """A config of the class that its learner is set up by."""
+    data = read_toml(file) if file else {}
+    for laid_over in (base or {}, *map(parse_override, overrides)):
+        merge(data, laid_over)
+    learner = learner_named(str(data.get("learner", DEFAULT_LEARNER)))
+    return load_config(learner.config, file, base, overrides)
 
 
 def plan_training(config: TrainConfig, given: Given = Given()) -> TrainPlan:
     """Build what the config names, draw the splits, refuse what cannot work. Calls no model and writes nothing."""
+    learner = learner_named(config.learner)
     env = build_environment(config, given)
-    model = given.model or build_model(config.target, config.control.target, env)
+    refuse_other_judge(config, env)
+    model = given.model or open_model(config.target, config.control.target, env)
     optimizer = given.optimizer
-    if optimizer is None and config.train.proposer == "analyst":
+    if optimizer is None and learner.consults(config):
         assert config.optimizer is not None, "the config's own check"
-        optimizer = build_model(config.optimizer, config.control.optimizer, env)
-    if config.control.budget.usd is not None:
-        for role, one in (("target", model), ("optimizer", optimizer)):
-            if one is not None and one.price is None:
-                raise WhetError(
-                    f"{one.name}: no price is known, so a budget in dollars cannot be kept; "
-                    f"set it with --set 'control.{role}.price=[0.4, 1.6]' (dollars for a million tokens in, out)"
-                )
+        optimizer = open_model(config.optimizer, config.control.optimizer, env)
+    refuse_unpriced(config, "target", model)
+    if optimizer is not None:
+        refuse_unpriced(config, "optimizer", optimizer)
     initial = given.playbook or read_playbook(config.train.playbook)
     section = config.train
     tasks = _drawn(env, "train", section.tasks, section.seed)
@@ -115,7 +139,7 @@ def plan_training(config: TrainConfig, given: Given = Given()) -> TrainPlan:
     named["train"] = {key: value for key, value in named["train"].items() if key != "playbook"}
     named["optimizer"] = {"config": named["optimizer"], "model": optimizer.fingerprint if optimizer else ""}
     identity = Identity(named, env.fingerprint, model.fingerprint, digest(initial))
-    return TrainPlan(config, env, model, optimizer, gate, initial, tasks, select, test, identity)
+    return TrainPlan(config, learner, env, model, optimizer, gate, initial, tasks, select, test, identity)
 
 
 def _drawn(env: Environment, split: Split, wanted: Count, seed: int) -> tuple[int, ...]:
@@ -133,82 +157,50 @@ async def train_plan(
     plan: TrainPlan, *, progress: Progress, watch: Watch, runs: Path = RUNS, name: str | None = None
 ) -> TrainResult:
     """Work off a plan, continuing where an earlier session stopped."""
-    folder = plan.folder(runs, name)
-    began = time.monotonic()
-    players = build_players(plan.config, plan.env, plan.model)
-    try:
-        with claim_run(folder, plan.config, plan.initial, plan.identity, plan.tasks) as ledger:
-            sweep(folder)
-            ledger.add_event("session", planned=plan.steps)
-            try:
-                result = await _train(plan, folder, players, ledger, progress, watch, began)
-            except BaseException as error:
-                ledger.add_event("ended", seconds=time.monotonic() - began, why=type(error).__name__)
-                raise
-    finally:
-        for player in players.values():
-            await player.model.close()
-        if plan.optimizer is not None:
-            await plan.optimizer.close()
-    return result
+    start = plan.start(plan.folder(runs, name))
+    async with Session.open(start, progress) as session:
+        shop = Workshop(session, plan.gate, plan.select, plan.config.train.max_rollouts)
+        judge = Judge.start(shop, plan.policy)
+
+        def moved() -> None:
+            _write(start.folder, training, judge)
+            watch(training)
+
+        training = plan.learner.begin(Assignment(shop, judge, plan.config, plan.tasks, moved))
+        tested: SealedResult | None = None
+        stopped = ""
+        try:
+            await training.run()
+            if plan.test:
+                test = SealedTest(plan.test, plan.config.train.repeats, plan.config.gate.metric)
+                tested = await test.open(session, judge)
+        except Halted as halted:
+            stopped = str(halted)
+            session.ledger.add_event("halted", why=stopped)
+        _write(start.folder, training, judge)
+        seconds = session.end(stopped or DONE)
+        summary = write_summary(start.folder, plan.config, training, judge, tested, stopped, seconds)
+    return TrainResult(start.folder, training, judge, tested, summary, stopped, seconds)
 
 
-async def _train(
-    plan: TrainPlan,
-    folder: Path,
-    players: Mapping[Role, Player],
-    ledger: Ledger,
-    progress: Progress,
-    watch: Watch,
-    began: float,
+def _write(folder: Path, training: Training, judge: Judge) -> None:
+    training.write(folder)
+    write_standing(folder, judge, int(training.summary()["total_steps"]))
+
+
+def run_training(
+    config: TrainConfig,
+    given: Given = Given(),
+    *,
+    runs: Path = RUNS,
+    name: str | None = None,
+    progress: Progress | None = None,
+    watch: Watch = lambda _: None,
 ) -> TrainResult:
-    means = build_means(plan, players, ledger, progress)
-    artifacts = Artifacts(folder)
-
-    def moved(training: Training) -> None:
-        artifacts.write(training)
-        watch(training)
-
-    training = build_training(plan, means, moved)
-    tested: Tested | None = None
-    stopped = ""
+    """Plan and work off the training that `config` describes. Ctrl-C raises `Interrupted`, which names the run."""
+    plan = plan_training(config, given)
+    shown = progress or Quiet()
     try:
-        await training.run()
-        if plan.test:
-            sealing = Sealing(plan.policy, plan.test, plan.config.train.repeats, plan.config.control.target)
-            tested = await open_test(means, sealing, training)
-    except Halted as halted:
-        stopped = str(halted)
-        ledger.add_event("halted", why=stopped)
-    finally:
-        await means.works.close()
-    artifacts.write(training)
-    ledger.add_event("ended", seconds=time.monotonic() - began, why=stopped or "done")
-    seconds = sum(event.body["seconds"] for event in ledger.events("ended"))
-    summary = write_summary(folder, plan.config, training, artifacts.history, tested, stopped, seconds)
-    return TrainResult(folder, training, tested, summary, stopped, seconds)
-
-
-def build_means(plan: TrainPlan, players: Mapping[Role, Player], ledger: Ledger, progress: Progress) -> Means:
-    earlier = sum(event.body["seconds"] for event in ledger.events("ended"))
-    return Means(
-        plan.env,
-        players,
-        ledger,
-        Budget(build_limits(plan.config.control), ledger.spent(), earlier),
-        build_bounds(plan.config),
-        build_works(plan.config),
-        concurrency(plan.config, players),
-        plan.config.control.patience,
-        progress,
-    )
-
-
-def build_training(plan: TrainPlan, means: Means, moved: Watch) -> Training:
-    """The learner, with what it may reach: train and select tasks."""
-    optimizer = None
-    if plan.optimizer is not None:
-        sampling = plan.config.optimizer.sampling if plan.config.optimizer else plan.config.target.sampling
-        optimizer = build_player(plan.optimizer, sampling, plan.config.control.optimizer)
-    shop = Workshop(means, plan.policy, optimizer, plan.gate, plan.select, plan.config.train.max_rollouts)
-    return Training(shop, plan.config, plan.initial, plan.tasks, moved)
+        return finish(lambda: train_plan(plan, progress=shown, watch=watch, runs=runs, name=name))
+    except KeyboardInterrupt:
+        raise Interrupted(str(plan.folder(runs, name))) from None

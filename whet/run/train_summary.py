@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,111 +10,75 @@ from whet.config.train import TrainConfig
 from whet.evals.compare import Comparison
 from whet.evals.intervals import Estimate
 from whet.gate.decision import Decision, expected_false_accepts
-from whet.keys import policy_digest, rollout_key
-from whet.learn.reflact import usage
-from whet.learn.reflact.standing import Judged
-from whet.learn.reflact.step_files import drawn, result_of, write_lines
-from whet.learn.reflact.training import Training
-from whet.learn.workshop import SELECT
+from whet.learn import usage
+from whet.learn.judge import Judge, Judgement
+from whet.learn.learner import Training
+from whet.learn.outcome_files import SUMMARY, drawn, mean, write_evaluation
 from whet.ledger.projection import write_json
-from whet.run.testing import BEST, FINAL, INITIAL, KEPT, NONE, Tested
-from whet.types import Outcome, Playbook, Ticket
+from whet.run.sealed_test import BEST, FINAL, INITIAL, KEPT, NONE, SealedResult
 
 FOLDERS = {NONE: "test_eval_none", INITIAL: "test_eval_baseline", BEST: "test_eval", FINAL: "test_eval_final"}
-SUMMARY = "summary.json"
 
 
 def write_summary(
     folder: Path,
     config: TrainConfig,
     training: Training,
-    history: Sequence[dict[str, Any]],
-    tested: Tested | None,
+    judge: Judge,
+    tested: SealedResult | None,
     stopped: str,
     seconds: float,
 ) -> dict[str, Any]:
     """Write and return the summary. `total_wall_time_s` is the clock's; all else follows from the replies."""
-    _write_evaluation(folder / "selection_eval_baseline", selected(training, training.initial))
-    if training.final is not None:
-        _write_evaluation(folder / "final_selection_eval", drawn(training.shop, training.final))
-        write_json(folder / "final_selection_eval" / "decision.json", training.final.as_data())
+    shop = judge.shop
+    write_evaluation(folder / "selection_eval_baseline", shop.selected(judge.initial))
+    if judge.final is not None:
+        write_evaluation(folder / "final_selection_eval", drawn(shop, judge.final))
+        write_json(folder / "final_selection_eval" / "decision.json", judge.final.as_data())
     for name, place in FOLDERS.items() if tested else ():
         assert tested is not None
-        _write_evaluation(folder / place, tested.outcomes[name])
+        write_evaluation(folder / place, tested.outcomes[name])
     write_json(folder / "config.json", config.model_dump(mode="json"))
     summary = {
         "version": version("whet"),
         "config": config.model_dump(mode="json", exclude={"control"}),
-        **_standing(training),
-        **_counts(training, history),
+        **_standing(judge),
+        **training.summary(),
+        "total_decisions": len(judge.judgements),
+        "learning_rollouts": shop.planned,
         **_tests(tested),
-        "accepted": [_accepted(judged) for judged in training.judge.judged if judged.accepted],
-        "expected_false_accepts": expected_false_accepts(_decisions(training)),
+        "accepted": [_accepted(judgement) for judgement in judge.judgements if judgement.accepted],
+        "expected_false_accepts": expected_false_accepts(_decisions(judge)),
         "spent": training.spent,
         "stopped": stopped,
         "total_wall_time_s": round(seconds, 3),
-        "token_summary": usage.as_data(usage.by_stage(training.shop.ledger)),
+        "token_summary": usage.as_data(usage.by_stage(shop.ledger)),
     }
     write_json(folder / SUMMARY, summary)
     return summary
 
 
-def _decisions(training: Training) -> list[Decision]:
-    final = [training.final.decision] if training.final else []
-    return [*(one.decision for one in training.judge.judged), *final]
+def _decisions(judge: Judge) -> list[Decision]:
+    final = [judge.final.decision] if judge.final else []
+    return [*(judgement.decision for judgement in judge.judgements), *final]
 
 
-def _standing(training: Training) -> dict[str, Any]:
-    judge = training.judge
-    last = selected(training, judge.current.playbook)
+def _standing(judge: Judge) -> dict[str, Any]:
+    shop = judge.shop
+    last = shop.selected(judge.current.policy)
     return {
-        "baseline_selection_hard": _mean(selected(training, training.initial), "hard"),
-        "best_selection_hard": _mean(selected(training, judge.best.playbook), "hard"),
+        "baseline_selection_hard": mean(shop.selected(judge.initial), "hard"),
+        "best_selection_hard": mean(shop.selected(judge.best.policy), "hard"),
         "best_gate_score": judge.best.score,
-        "final_selection_hard": _mean(last, "hard"),
-        "final_selection_soft": _mean(last, "soft"),
+        "final_selection_hard": mean(last, "hard"),
+        "final_selection_soft": mean(last, "soft"),
         "best_step": judge.best.step,
         "current_origin": judge.current.origin,
         "best_origin": judge.best.origin,
     }
 
 
-def _counts(training: Training, history: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    actions = Counter(_outcome(record["action"]) for record in history)
-    epochs = []
-    for epoch in sorted({record["epoch"] for record in history}):
-        records = [record for record in history if record["epoch"] == epoch]
-        found = Counter(_outcome(record["action"]) for record in records)
-        epochs.append(
-            {
-                "epoch": epoch,
-                "steps": len(records),
-                "accepts": found["accept"],
-                "rejects": found["reject"],
-                "skips": found["skip"],
-                "best_score_at_epoch_end": records[-1]["best_score"],
-                "current_score_at_epoch_end": records[-1]["current_score"],
-            }
-        )
-    return {
-        "total_steps": len(history),
-        "planned_steps": training.total,
-        "total_accepts": actions["accept"],
-        "total_rejects": actions["reject"],
-        "total_skips": actions["skip"],
-        "total_decisions": len(training.judge.judged),
-        "learning_rollouts": training.shop.taken,
-        "epoch_stats": epochs,
-    }
-
-
-def _outcome(action: str) -> str:
-    if action in ("accept", "accept_new_best", "force_accept"):
-        return "accept"
-    return "reject" if action == "reject" else "skip"
-
-
-def _tests(tested: Tested | None) -> dict[str, Any]:
+def _tests(tested: SealedResult | None) -> dict[str, Any]:
     """The figures of the sealed test; None where it was not opened."""
     names = {"no_playbook_test": NONE, "baseline_test": INITIAL, "test": BEST, "final_test": FINAL}
     figures: dict[str, Any] = {}
@@ -137,36 +99,8 @@ def _tests(tested: Tested | None) -> dict[str, Any]:
     return figures
 
 
-def _accepted(judged: Judged) -> dict[str, Any]:
-    return {"changes": list(judged.changes), **judged.as_data()}
-
-
-# --------------------------------------------------------------------------------------------- evaluations
-
-
-def selected(training: Training, playbook: Playbook) -> list[Outcome]:
-    """First draws of a playbook on the gate's tasks, as far as the gate asked for them."""
-    shop = training.shop
-    policy = policy_digest(shop.with_playbook(playbook))
-    tickets = [Ticket(SELECT, "select", task) for task in shop.select]
-    return shop.ledger.outcomes_of(rollout_key(ticket, shop.env.fingerprint, policy) for ticket in tickets)
-
-
-def _write_evaluation(place: Path, outcomes: Sequence[Outcome]) -> None:
-    place.mkdir(parents=True, exist_ok=True)
-    write_lines(place / "results.jsonl", [result_of(one) for one in outcomes])
-    kinds: dict[str, list[int]] = {}
-    for one in outcomes:
-        kinds.setdefault(one.label.kind, []).append(one.hard)
-    figures: dict[str, Any] = {
-        kind: {"total": len(hard), "hard_acc": sum(hard) / len(hard)} for kind, hard in sorted(kinds.items())
-    }
-    figures["overall"] = {"total": len(outcomes), "hard_acc": _mean(outcomes, "hard")}
-    write_json(place / SUMMARY, figures)
-
-
-def _mean(outcomes: Sequence[Outcome], metric: str) -> float | None:
-    return sum(getattr(one, metric) for one in outcomes) / len(outcomes) if outcomes else None
+def _accepted(judgement: Judgement) -> dict[str, Any]:
+    return {"changes": list(judgement.candidate.words()), **judgement.as_data()}
 
 
 def _value(estimate: Estimate | None) -> float | None:

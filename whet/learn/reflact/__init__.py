@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from whet.learn.reflact.training import Training
+from whet.learn.reflact.training import ReflactLearner
 
-__all__ = ["Training"]
+LEARNER = ReflactLearner()
+
+__all__ = ["LEARNER"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from whet.learn.reflact.items import FORMS, items_in
-from whet.learn.reflact.prompting import as_json, messages, prompt
-from whet.learn.reflact.reading import ask_json, text_in
+from whet.learn.reflact.edit_items import FORMS, items_in
+from whet.learn.reflact.prompt_text import as_json, messages, prompt
 from whet.learn.reflact.records import Item, Patch, Source
+from whet.learn.reflact.replies import ask_json, text_in
 from whet.learn.reflact.step import Step
 from whet.learn.workshop import together
 

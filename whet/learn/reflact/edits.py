@@ -10,20 +10,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from whet.learn.reflact.records import OPS, AddExample, AddNote, Applied, Draft, Edit, Item
+from whet.learn.reflact.records import OPS, AddExample, AddNote, Draft, Edit, EditOutcome, Item
 from whet.types import Playbook
 
 PROTECTED = ("examples", "guidance", "hindsight", "notes", "reminders", "appendix", "slow_update")
 """Fields that an edit of the optimiser's may not name."""
 
 
-def apply_items(playbook: Playbook, items: Iterable[Item], max_bytes: int) -> tuple[Playbook, tuple[Applied, ...]]:
+def apply_items(playbook: Playbook, items: Iterable[Item], max_bytes: int) -> tuple[Playbook, tuple[EditOutcome, ...]]:
     """The playbook with `items` in it, one after the other, and what became of each."""
-    rows: list[Applied] = []
+    rows: list[EditOutcome] = []
     for item in items:
         after, row = apply_item(playbook, item)
         if row.applied and size(after) > max(max_bytes, size(playbook)):
-            row = Applied(item, "skipped_too_long", f"{size(after)} bytes, at most {max_bytes}")
+            row = EditOutcome(item, "skipped_too_long", f"{size(after)} bytes, at most {max_bytes}")
         if row.applied:
             playbook = after
         rows.append(row)
@@ -35,36 +35,36 @@ def size(playbook: Playbook) -> int:
     return len(playbook.text.encode()) + sum(len(text.encode()) for text in playbook.files.values())
 
 
-def apply_item(playbook: Playbook, item: Item) -> tuple[Playbook, Applied]:
+def apply_item(playbook: Playbook, item: Item) -> tuple[Playbook, EditOutcome]:
     if isinstance(item, AddExample):
         return _with_example(playbook, item)
     if isinstance(item, AddNote):
         return _with_note(playbook, item)
     if isinstance(item, Draft):
-        return replace(playbook, body=item.body.strip()), Applied(item, "applied_rewrite")
+        return replace(playbook, body=item.body.strip()), EditOutcome(item, "applied_rewrite")
     if isinstance(item, Edit):
         return _edited(playbook, item)
     raise TypeError(f"{type(item).__name__} is a suggestion for a rewrite, not an edit")
 
 
-def _with_example(playbook: Playbook, item: AddExample) -> tuple[Playbook, Applied]:
+def _with_example(playbook: Playbook, item: AddExample) -> tuple[Playbook, EditOutcome]:
     examples = list(playbook.examples)
     if any(one.question == item.example.question for one in examples):
-        return playbook, Applied(item, "skipped_duplicate", "its question is among the examples")
+        return playbook, EditOutcome(item, "skipped_duplicate", "its question is among the examples")
     if item.instead is None:
         examples.append(item.example)
     elif item.instead < len(examples):
         examples[item.instead] = item.example
     else:
-        return playbook, Applied(item, "skipped_unmatched", f"there is no example {item.instead}")
+        return playbook, EditOutcome(item, "skipped_unmatched", f"there is no example {item.instead}")
     status = "applied_add_example" if item.instead is None else "applied_exchange_example"
-    return replace(playbook, examples=tuple(examples)), Applied(item, status)
+    return replace(playbook, examples=tuple(examples)), EditOutcome(item, status)
 
 
-def _with_note(playbook: Playbook, item: AddNote) -> tuple[Playbook, Applied]:
+def _with_note(playbook: Playbook, item: AddNote) -> tuple[Playbook, EditOutcome]:
     if note_key(item.note) in {note_key(one) for one in playbook.reminders} or not note_key(item.note):
-        return playbook, Applied(item, "skipped_duplicate", "the reminder is there already")
-    return replace(playbook, reminders=(*playbook.reminders, item.note)), Applied(item, "applied_add_note")
+        return playbook, EditOutcome(item, "skipped_duplicate", "the reminder is there already")
+    return replace(playbook, reminders=(*playbook.reminders, item.note)), EditOutcome(item, "applied_add_note")
 
 
 def note_key(note: str) -> str:
@@ -75,11 +75,11 @@ def note_key(note: str) -> str:
 # --------------------------------------------------------------------------------------------- edits of text
 
 
-def _edited(playbook: Playbook, edit: Edit) -> tuple[Playbook, Applied]:
+def _edited(playbook: Playbook, edit: Edit) -> tuple[Playbook, EditOutcome]:
     if edit.where.lower() in PROTECTED:
-        return playbook, Applied(edit, "skipped_protected", f"{edit.where} is not written by edits")
+        return playbook, EditOutcome(edit, "skipped_protected", f"{edit.where} is not written by edits")
     if edit.op not in OPS:
-        return playbook, Applied(edit, "skipped_unknown_op", f"there is no {edit.op!r}; use {', '.join(OPS)}")
+        return playbook, EditOutcome(edit, "skipped_unknown_op", f"there is no {edit.op!r}; use {', '.join(OPS)}")
     if edit.where in ("", "body", "SKILL.md"):
         text = playbook.body
     elif edit.where in playbook.files:
@@ -88,13 +88,13 @@ def _edited(playbook: Playbook, edit: Edit) -> tuple[Playbook, Applied]:
         text = ""
     else:
         known = ", ".join(("body", *sorted(playbook.files)))
-        return playbook, Applied(edit, "skipped_unmatched", f"there is no file {edit.where!r}; there are: {known}")
+        return playbook, EditOutcome(edit, "skipped_unmatched", f"there is no file {edit.where!r}; there are: {known}")
     after, status, detail = _changed(text, edit)
     if not status.startswith("applied_"):
-        return playbook, Applied(edit, status, detail)
+        return playbook, EditOutcome(edit, status, detail)
     if edit.where in ("", "body", "SKILL.md"):
-        return replace(playbook, body=after), Applied(edit, status)
-    return replace(playbook, files={**playbook.files, edit.where: after}), Applied(edit, status)
+        return replace(playbook, body=after), EditOutcome(edit, status)
+    return replace(playbook, files={**playbook.files, edit.where: after}), EditOutcome(edit, status)
 
 
 def _plain_name(name: str) -> bool:
@@ -166,6 +166,6 @@ def nearest_line(text: str, target: str) -> str:
     return close[0] if close else ""
 
 
-def unmatched(rows: Sequence[Applied]) -> tuple[Applied, ...]:
+def unmatched(rows: Sequence[EditOutcome]) -> tuple[EditOutcome, ...]:
     """The edits that go back to the optimiser: their text was not found, or found more than once."""
     return tuple(row for row in rows if row.status in ("skipped_unmatched", "skipped_ambiguous"))

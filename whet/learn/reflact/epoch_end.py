@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from whet.config.train import TrainConfig
 from whet.keys import digest
+from whet.learn.candidate import Candidate
+from whet.learn.judge import Judge, Judgement
+from whet.learn.reflact.config import ReflactConfig
 from whet.learn.reflact.edits import size
-from whet.learn.reflact.pairs import Pair, comparison_text, kept, longitudinal_pairs
-from whet.learn.reflact.prompting import messages, playbook_sections, prompt
-from whet.learn.reflact.reading import Unreadable, ask_json, text_in
-from whet.learn.reflact.standing import Judge, Judged
+from whet.learn.reflact.pairs import EpochPair, comparison_text, kept, longitudinal_pairs
+from whet.learn.reflact.prompt_text import messages, playbook_sections, prompt
+from whet.learn.reflact.replies import Unreadable, ask_json, text_in
 from whet.learn.workshop import Workshop
 from whet.types import Outcome, Playbook
 
@@ -23,12 +24,12 @@ class EpochEnd:
 
     epoch: int
     action: str
-    pairs: tuple[Pair, ...] = ()
-    shown: tuple[Pair, ...] = ()
+    pairs: tuple[EpochPair, ...] = ()
+    shown: tuple[EpochPair, ...] = ()
     guidance: str = ""
     reasoning: str = ""
     candidate: Playbook | None = None
-    judged: Judged | None = None
+    judgement: Judgement | None = None
     meta: str = ""
     meta_reasoning: str = ""
     trouble: tuple[str, ...] = ()
@@ -59,14 +60,14 @@ class EpochEnd:
             "action": self.action,
             "selection_hard": mean("hard"),
             "selection_soft": mean("soft"),
-            "decision": self.judged.as_data() if self.judged else None,
+            "decision": self.judgement.as_data() if self.judgement else None,
             "trouble": list(self.trouble),
         }
 
 
 async def end_epoch(
     shop: Workshop,
-    config: TrainConfig,
+    config: ReflactConfig,
     judge: Judge,
     epoch: int,
     before: Playbook,
@@ -75,7 +76,7 @@ async def end_epoch(
     step: int,
 ) -> EpochEnd:
     """From the second epoch on: compare, advise, remember. `before` is the playbook at the end of the epoch before."""
-    wanted = (config.slow.use or config.meta.use) and shop.optimizer is not None
+    wanted = (config.slow.use or config.meta.use) and shop.consulting
     if epoch < 2 or not wanted:
         return EpochEnd(epoch, "not_used")
     current = judge.current.playbook
@@ -110,7 +111,7 @@ Sections = list[tuple[str, str]]
 
 
 async def _slow_update(
-    shop: Workshop, config: TrainConfig, judge: Judge, end: EpochEnd, compared: Sections, step: int
+    shop: Workshop, config: ReflactConfig, judge: Judge, end: EpochEnd, compared: Sections, step: int
 ) -> EpochEnd:
     where = f"e{end.epoch}/end"
     room = config.update.max_bytes - size(replace(judge.current.playbook, hindsight=""))
@@ -131,10 +132,11 @@ async def _slow_update(
     candidate = replace(judge.current.playbook, hindsight=content)
     end = replace(end, candidate=candidate)
     if not config.slow.gated:
-        judge.force(candidate, end.origin, step)
+        judge.force(shop.with_playbook(candidate), end.origin, step)
         return replace(end, action="force_accept")
-    judged = await judge.bring(f"{where}/decision", candidate, (), end.origin, step)
-    return replace(end, action=judged.action, judged=judged)
+    brought = Candidate(shop.with_playbook(candidate), (), end.origin, step, title="guidance")
+    judgement = await judge.bring(f"{where}/decision", brought)
+    return replace(end, action=judgement.action, judgement=judgement)
 
 
 async def _meta_skill(shop: Workshop, end: EpochEnd, compared: Sections, memo: str) -> EpochEnd:

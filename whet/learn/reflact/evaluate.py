@@ -4,52 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from whet.learn.candidate import Candidate
+from whet.learn.judge import Judge, Judgement
 from whet.learn.reflact.edits import apply_items
-from whet.learn.reflact.records import Candidate, Item
-from whet.learn.reflact.standing import Judge, Judged
+from whet.learn.reflact.records import Item, Revision
 from whet.learn.reflact.step import Step
 from whet.types import Playbook
 
 
-async def evaluate(step: Step, judge: Judge, candidate: Candidate) -> tuple[Judged, ...]:
+async def evaluate(step: Step, judge: Judge, revision: Revision) -> tuple[Judgement, ...]:
     """Every decision of the step. Parts of a bundle are judged against what stands after the parts before them."""
-    items, bring = candidate.items, "bundle" if candidate.whole else step.config.update.bring
-    if not items and not candidate.whole:
+    items, bring = revision.items, "bundle" if revision.whole else step.config.update.bring
+    if not items and not revision.whole:
         return ()
-    judging = _Judging(step, judge)
+    evaluation = _Evaluation(step, judge)
     if bring == "each":
         for item in items:
-            await judging.bring((item,), share=1.0 / len(items))
+            await evaluation.bring((item,), share=1.0 / len(items))
     else:
-        whole = await judging.bring(items, candidate.playbook)
+        whole = await evaluation.bring(items, revision.playbook)
         if bring == "halves" and whole.action == "reject":
-            await judging.halves(items, 0.5)
-    if step.config.update.credit and not candidate.whole:
-        await judging.thin()
-    return tuple(judging.found)
+            await evaluation.halves(items, 0.5)
+    if step.config.update.credit and not revision.whole:
+        await evaluation.thin()
+    return tuple(judgement for judgement, _ in evaluation.made)
 
 
-class _Judging:
-    """The decisions of one step, numbered in their order."""
+class _Evaluation:
+    """The decisions of one step, numbered in their order, each with the items it was about."""
 
     def __init__(self, step: Step, judge: Judge) -> None:
         self.step = step
         self.judge = judge
-        self.found: list[Judged] = []
+        self.made: list[tuple[Judgement, tuple[Item, ...]]] = []
 
     async def bring(
         self, items: Sequence[Item], playbook: Playbook | None = None, *, share: float = 1.0, without: bool = False
-    ) -> Judged:
+    ) -> Judgement:
         """`items` on top of the current playbook, or `playbook` as it is."""
         kept = tuple(items)
         if playbook is None:
             playbook, rows = apply_items(self.judge.current.playbook, items, self.step.config.update.max_bytes)
             kept = tuple(row.item for row in rows if row.applied)
-        purpose = f"{self.step.where}/decision/{len(self.found):02d}{'-without' if without else ''}"
+        purpose = f"{self.step.where}/decision/{len(self.made):02d}{'-without' if without else ''}"
         origin, number = f"step_{self.step.number:04d}", self.step.number
-        judged = await self.judge.bring(purpose, playbook, kept, origin, number, share=share, without=without)
-        self.found.append(judged)
-        return judged
+        candidate = Candidate(self.step.with_playbook(playbook), kept, origin, number, without)
+        judgement = await self.judge.bring(purpose, candidate, share=share)
+        self.made.append((judgement, kept))
+        return judgement
 
     async def halves(self, items: Sequence[Item], share: float) -> None:
         """A rejected bundle in two parts, and a rejected part in two again; each level shares one alpha."""
@@ -57,20 +59,20 @@ class _Judging:
             return
         middle = (len(items) + 1) // 2
         for part in (items[:middle], items[middle:]):
-            judged = await self.bring(part, share=share)
-            if judged.action == "reject":
+            judgement = await self.bring(part, share=share)
+            if judgement.action == "reject":
                 await self.halves(part, share / 2.0)
 
     async def thin(self) -> None:
         """Leaves out one accepted item after another where the gate finds the playbook better without it."""
-        kept = [item for one in self.found if one.accepted for item in one.items]
+        kept = [item for judgement, items in self.made if judgement.accepted for item in items]
         if len(kept) < 2:
             return
         for item in tuple(kept):
-            fewer = [one for one in kept if one is not item]
+            fewer = [other for other in kept if other is not item]
             playbook, rows = apply_items(self.step.playbook, fewer, self.step.config.update.max_bytes)
             if not fewer or not all(row.applied for row in rows):
                 continue  # another item builds on this one
-            judged = await self.bring((item,), playbook, share=1.0 / len(kept), without=True)
-            if judged.accepted:
+            judgement = await self.bring((item,), playbook, share=1.0 / len(kept), without=True)
+            if judgement.accepted:
                 kept = fewer

@@ -10,18 +10,19 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from whet.envs.base import drive
+from whet.errors import FaultError
 from whet.keys import seed_for
 from whet.learn.reflact.edits import apply_items
-from whet.learn.reflact.proposing import Proposal
-from whet.learn.reflact.records import AddExample, Budgeted, Candidate, Evidence, Item, Patch
+from whet.learn.reflact.proposer import Proposal
+from whet.learn.reflact.records import AddExample, EditSelection, Evidence, Item, Patch, Revision
 from whet.learn.reflact.step import Step
 from whet.learn.reflact.transcripts import task_name
-from whet.types import Example, Reply, Rollout
+from whet.rollout.drive import drive
+from whet.types import Example, Reply, Rollout, Work, WorkResult
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
+class WorkedExample:
     """A candidate for an example; `group` is what a set should cover: the kind of task and the answer."""
 
     example: Example
@@ -31,7 +32,7 @@ class Worked:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ExampleSet:
     """A set of examples and what it scored on train tasks beside the playbook without it."""
 
     items: tuple[AddExample, ...]
@@ -48,9 +49,9 @@ class Examples:
     """Makes examples of the step's evidence, tries sets of them on the step's other tasks, proposes the best."""
 
     async def propose(self, step: Step, evidence: Evidence, proposal: Proposal) -> None:
-        proposal.candidate = await step.shop.timed(f"{step.where}/select", self._proposed(step, evidence, proposal))
+        proposal.revision = await step.shop.timed(f"{step.where}/select", self._proposed(step, evidence, proposal))
 
-    async def _proposed(self, step: Step, evidence: Evidence, proposal: Proposal) -> Candidate | None:
+    async def _proposed(self, step: Step, evidence: Evidence, proposal: Proposal) -> Revision | None:
         pool = worked_examples(step, evidence)
         items: tuple[Item, ...] = tuple(AddExample(one.example, one.name) for one in pool)
         proposal.patches = (Patch("examples", items, size=len(evidence.rollouts)),)
@@ -61,16 +62,16 @@ class Examples:
         tried = [await self._try(step, evidence, pool, number) for number in range(step.config.examples.tries)]
         best = max(tried, key=lambda one: one.gain)  # the first of equals: smaller sets are tried first
         ranking = {"tried": [_shown(one) for one in tried], "selected": tried.index(best)}
-        proposal.chosen = Budgeted(best.items, step.config.examples.take, len(items), ranking)
+        proposal.chosen = EditSelection(best.items, step.config.examples.take, len(items), ranking)
         if best.gain <= 0.0:
             proposal.trouble.append(
                 f"no set did better on train tasks than the playbook without it ({best.without:.2f})"
             )
             return None
         playbook, rows = apply_items(step.playbook, best.items, step.config.update.max_bytes)
-        return Candidate(playbook, rows)
+        return Revision(playbook, rows)
 
-    async def _try(self, step: Step, evidence: Evidence, pool: Sequence[Worked], number: int) -> Tried:
+    async def _try(self, step: Step, evidence: Evidence, pool: Sequence[WorkedExample], number: int) -> ExampleSet:
         """One set on train tasks of this step that it does not contain."""
         section = step.config.examples
         rng = random.Random(seed_for("reflact", "examples", step.config.train.seed, step.where, number))
@@ -80,15 +81,16 @@ class Examples:
         playbook, _ = apply_items(step.playbook, items, step.config.update.max_bytes)
         inside = {one.task for one in chosen}
         tasks = [task for task in there if task not in inside][: section.probe]
-        rolled = await step.shop.roll(f"train/{step.where}/try{number}", playbook, tasks) if tasks else ()
+        policy = step.with_playbook(playbook)
+        rolled = await step.shop.roll(f"train/{step.where}/try{number}", policy, tasks) if tasks else ()
         before = [one for one in evidence.rollouts if one.ticket.index in tasks]
-        return Tried(items, _mean(rolled), _mean(before), len(tasks))
+        return ExampleSet(items, _mean(rolled), _mean(before), len(tasks))
 
 
-def worked_examples(step: Step, evidence: Evidence) -> list[Worked]:
+def worked_examples(step: Step, evidence: Evidence) -> list[WorkedExample]:
     """Every attempt of one turn that is, or can be made, a worked example; those in the playbook are left out."""
     known = {one.question for one in step.playbook.examples}
-    found: dict[str, Worked] = {}
+    found: dict[str, WorkedExample] = {}
     for rollout in evidence.rollouts:
         worked = _worked(step, rollout)
         if worked is not None and worked.example.question not in known:
@@ -96,7 +98,7 @@ def worked_examples(step: Step, evidence: Evidence) -> list[Worked]:
     return list(found.values())
 
 
-def _worked(step: Step, rollout: Rollout) -> Worked | None:
+def _worked(step: Step, rollout: Rollout) -> WorkedExample | None:
     turns = [turn for turn in rollout.turns if turn.role == "target"]
     if len(turns) != 1 or turns[0].reply.calls or rollout.score is None:
         return None
@@ -110,7 +112,7 @@ def _worked(step: Step, rollout: Rollout) -> Worked | None:
     if not question.strip() or not (answer or "").strip():
         return None
     group = (rollout.label.kind, right or "")
-    return Worked(Example(question, (answer or "").strip()), rollout.ticket.index, task_name(rollout), group)
+    return WorkedExample(Example(question, (answer or "").strip()), rollout.ticket.index, task_name(rollout), group)
 
 
 def _right_answer(step: Step, rollout: Rollout) -> str | None:
@@ -119,9 +121,17 @@ def _right_answer(step: Step, rollout: Rollout) -> str | None:
     if oracle is None:
         return None
     task = step.shop.env.task("train", rollout.ticket.index)
-    driven = drive(step.shop.env.play(task), lambda said, _: oracle(task, said), max_turns=1)
-    answered: Reply | None = driven.replies[0] if driven.replies else None
-    return answered.text if answered is not None and driven.score.hard and not answered.calls else None
+    try:
+        attempt = drive(step.shop.env.play(task), lambda said, _: oracle(task, said), _no_works, max_turns=1)
+    except FaultError:
+        return None
+    answered: Reply | None = attempt.replies[0] if attempt.replies else None
+    return answered.text if answered is not None and attempt.score.hard and not answered.calls else None
+
+
+def _no_works(job: Work) -> WorkResult:
+    """An attempt that needs a work is more than a question and an answer, and makes no example."""
+    return WorkResult(error="no_performer")
 
 
 def _size(step: Step, number: int) -> int:
@@ -131,14 +141,14 @@ def _size(step: Step, number: int) -> int:
     return min(section.take, section.most) if number % 2 == 0 or room <= section.take else room
 
 
-def _covering(pool: Sequence[Worked], many: int, rng: random.Random) -> list[Worked]:
+def _covering(pool: Sequence[WorkedExample], many: int, rng: random.Random) -> list[WorkedExample]:
     """A random set in which kinds and answers come in turn, so that a small set covers as many as it can."""
-    groups: dict[tuple[str, str], list[Worked]] = {}
+    groups: dict[tuple[str, str], list[WorkedExample]] = {}
     for one in pool:
         groups.setdefault(one.group, []).append(one)
     queues = [rng.sample(groups[group], len(groups[group])) for group in sorted(groups)]
     rng.shuffle(queues)
-    chosen: list[Worked] = []
+    chosen: list[WorkedExample] = []
     while queues and len(chosen) < many:
         queues = [queue for queue in queues if queue]
         for queue in queues[: many - len(chosen)]:
@@ -147,7 +157,7 @@ def _covering(pool: Sequence[Worked], many: int, rng: random.Random) -> list[Wor
     return chosen
 
 
-def _placed(chosen: Sequence[Worked], there: int, most: int, rng: random.Random) -> tuple[AddExample, ...]:
+def _placed(chosen: Sequence[WorkedExample], there: int, most: int, rng: random.Random) -> tuple[AddExample, ...]:
     """Added while there is room, then in the place of others."""
     room = max(0, most - there)
     places = iter(rng.sample(range(there), min(there, max(0, len(chosen) - room))))
@@ -161,7 +171,7 @@ def _mean(rollouts: Iterable[Rollout]) -> float:
     return sum(score.hard for score in scores) / len(scores) if scores else 0.0
 
 
-def _shown(tried: Tried) -> dict[str, object]:
+def _shown(tried: ExampleSet) -> dict[str, object]:
     return {
         "tasks": [item.task for item in tried.items],
         "score": tried.score,

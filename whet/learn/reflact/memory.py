@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from whet.learn.reflact.records import Item, Pattern
+from whet.learn.candidate import Change
+from whet.learn.judge import Judgement, known
+from whet.learn.reflact.records import Pattern
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class BundleResult:
     """Items that the gate judged together, and what it measured."""
 
-    items: tuple[Item, ...]
+    items: Sequence[Change]
     accepted: bool
     before: float | None
     after: float | None
@@ -44,7 +46,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StepMemory:
     """One step."""
 
     epoch: int
@@ -53,7 +55,7 @@ class Entry:
     rollouts: int
     failed: int
     patterns: tuple[Pattern, ...] = ()
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[BundleResult, ...] = ()
 
     def as_data(self) -> dict[str, Any]:
         rejected = [one for one in self.tried if not one.accepted and not one.without]
@@ -78,6 +80,13 @@ class Entry:
         return "\n".join(lines)
 
 
-def reminder(entries: Sequence[Entry], most: int) -> str:
+def bundle_result(judgement: Judgement) -> BundleResult:
+    """A judgement as later steps are told of it."""
+    decision, candidate = judgement.decision, judgement.candidate
+    before, after = known(decision.incumbent_score), known(decision.candidate_score)
+    return BundleResult(candidate.changes, judgement.accepted, before, after, decision.seen, candidate.without)
+
+
+def reminder(entries: Sequence[StepMemory], most: int) -> str:
     """The last steps as text for a prompt."""
     return "\n".join(str(entry) for entry in entries[-most:]) if most else ""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from whet.learn.reflact.edits import note_key
-from whet.learn.reflact.prompting import messages, prompt
-from whet.learn.reflact.reading import Unreadable, ask_json, notes_in
+from whet.learn.reflact.prompt_text import messages, prompt
+from whet.learn.reflact.replies import Unreadable, ask_json, notes_in
 from whet.learn.reflact.step import Step
 
 

@@ -26,7 +26,7 @@ KEPT: dict[Choice, frozenset[Category]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class EpochPair:
     """One task with the playbook of the epoch before and with the current one."""
 
     before: Rollout
@@ -71,28 +71,31 @@ async def longitudinal_pairs(
     samples: int,
     choice: Choice,
     seed: int,
-) -> tuple[Pair, ...]:
+) -> tuple[EpochPair, ...]:
     """Pairs of sampled train tasks. Under `changed`, further batches follow until enough changed or none are left."""
     order = held_out(shop.env, tasks, before, after)
     random.Random(seed_for("reflact", "slow", seed, epoch)).shuffle(order)
-    pairs: list[Pair] = []
+    pairs: list[EpochPair] = []
     for at in range(0, len(order), samples):
         part = order[at : at + samples]
-        sides = [await shop.roll(f"slow/e{epoch}/{name}", one, part) for name, one in (("a", before), ("b", after))]
+        sides = [
+            await shop.roll(f"slow/e{epoch}/{name}", shop.with_playbook(playbook), part)
+            for name, playbook in (("a", before), ("b", after))
+        ]
         first, second = ({task_name(one): one for one in side} for side in sides)
-        pairs += [Pair(first[name], second[name]) for name in first if name in second]
+        pairs += [EpochPair(first[name], second[name]) for name in first if name in second]
         if choice != "changed" or sum(pair.category in KEPT["changed"] for pair in pairs) >= samples:
             break
     return tuple(pairs)
 
 
-def kept(pairs: Sequence[Pair], choice: Choice, samples: int) -> tuple[Pair, ...]:
+def kept(pairs: Sequence[EpochPair], choice: Choice, samples: int) -> tuple[EpochPair, ...]:
     """The pairs that the optimiser is shown: regressions first, then what stays wrong, then what got better."""
     chosen = [pair for pair in pairs if pair.category in KEPT[choice]]
     return tuple(sorted(chosen, key=lambda pair: ORDER.index(pair.category)))[:samples]
 
 
-def comparison_text(pairs: Sequence[Pair], env: Environment, show: Show, limit: int) -> str:
+def comparison_text(pairs: Sequence[EpochPair], env: Environment, show: Show, limit: int) -> str:
     """Both attempts at each task; of stable successes only the name."""
     parts = []
     for pair in pairs:

@@ -238,7 +238,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class EditOutcome:
     """What became of one item: `status` begins with 'applied_' or 'skipped_'."""
 
     item: Item
@@ -263,7 +263,7 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class Budgeted:
+class EditSelection:
     """What the select stage kept. `budget` None: no limit."""
 
     items: tuple[Item, ...]
@@ -275,11 +275,11 @@ class Budgeted:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Revision:
     """A playbook to be judged, with the items in it and what became of those that are not."""
 
     playbook: Playbook
-    rows: tuple[Applied, ...] = ()
+    rows: tuple[EditOutcome, ...] = ()
     summary: tuple[str, ...] = ()
     """What a rewriter says it changed."""
     trouble: tuple[str, ...] = ()

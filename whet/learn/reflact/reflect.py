@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from whet.keys import seed_for
-from whet.learn.reflact.items import FORMS, items_in
-from whet.learn.reflact.prompting import messages, prompt
-from whet.learn.reflact.reading import Answered, Unreadable, ask_json, count_in, entries, notes_in, text_in, texts_in
+from whet.learn.reflact.edit_items import FORMS, items_in
+from whet.learn.reflact.prompt_text import messages, prompt
 from whet.learn.reflact.records import Batch, Evidence, Patch, Pattern, Source, stamped
+from whet.learn.reflact.replies import Answered, Unreadable, ask_json, count_in, entries, notes_in, text_in, texts_in
 from whet.learn.reflact.step import Step
 from whet.learn.reflact.transcripts import attempts_text, task_name
 from whet.learn.workshop import together

@@ -34,7 +34,7 @@ async def roll_out(step: Step, tasks: Sequence[int]) -> Evidence:
     batches = []
     for index, at in enumerate(range(0, len(tasks), size), 1):
         part = tasks[at : at + size]
-        rollouts = await step.shop.roll(f"train/{step.where}/b{index}", step.playbook, part, draws=draws)
+        rollouts = await step.shop.roll(f"train/{step.where}/b{index}", step.policy, part, draws=draws)
         seed = seed_for("reflact", "batch", step.config.train.seed, step.where, index)
         batches.append(Batch(index, seed, rollouts, len(part) * draws))
     return Evidence(tuple(batches))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from whet.learn.reflact.prompting import messages, prompt
-from whet.learn.reflact.reading import Unreadable, ask_json, listed, number_in, text_in, texts_in
-from whet.learn.reflact.records import Budgeted, Evidence, Item
+from whet.learn.reflact.prompt_text import messages, prompt
+from whet.learn.reflact.records import EditSelection, Evidence, Item
+from whet.learn.reflact.replies import Unreadable, ask_json, listed, number_in, text_in, texts_in
 from whet.learn.reflact.schedule import budget_for
 from whet.learn.reflact.step import Step
 
@@ -21,21 +21,21 @@ def scheduled(step: Step) -> int | None:
     return budget_for(section.scheduler, step.number, step.total, section.edits, section.min_edits)
 
 
-async def select(step: Step, items: Sequence[Item], evidence: Evidence) -> Budgeted:
+async def select(step: Step, items: Sequence[Item], evidence: Evidence) -> EditSelection:
     """The items to try. A budget of 0 is 0; without a budget all are tried."""
     if step.config.update.mode == "full_rewrite_minibatch":
-        return Budgeted(tuple(items), None, len(items))  # whole bodies are not counted
+        return EditSelection(tuple(items), None, len(items))  # whole bodies are not counted
     budget, decision = scheduled(step), None
     if step.config.update.scheduler == "autonomous" and items:
         decision = await _chosen(step, items, evidence)
         budget = int(decision["learning_rate"])
     if budget is None or len(items) <= budget:
-        return Budgeted(tuple(items), budget, len(items), decision=decision)
+        return EditSelection(tuple(items), budget, len(items), decision=decision)
     if budget == 0:
-        return Budgeted((), 0, len(items), decision=decision)
+        return EditSelection((), 0, len(items), decision=decision)
     ranking = await _ranked(step, items, budget)
     kept = tuple(items[index] for index in ranking["selected_indices"])
-    return Budgeted(kept, budget, len(items), ranking, decision)
+    return EditSelection(kept, budget, len(items), ranking, decision)
 
 
 async def _ranked(step: Step, items: Sequence[Item], budget: int) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from whet.config.train import TrainConfig
-from whet.learn.reflact.memory import Entry, reminder
-from whet.learn.reflact.prompting import playbook_sections
+from whet.learn.reflact.config import ReflactConfig
+from whet.learn.reflact.memory import StepMemory, reminder
+from whet.learn.reflact.prompt_text import playbook_sections
 from whet.learn.workshop import Workshop
-from whet.types import Playbook
+from whet.types import Playbook, Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +16,23 @@ class Step:
     """`number` counts from 1 over the whole run, `in_epoch` within the epoch."""
 
     shop: Workshop
-    config: TrainConfig
+    config: ReflactConfig
     epoch: int
     number: int
     in_epoch: int
     total: int
-    playbook: Playbook
-    memory: tuple[Entry, ...] = ()
+    policy: Policy
+    memory: tuple[StepMemory, ...] = ()
     meta: str = ""
+
+    @property
+    def playbook(self) -> Playbook:
+        """What the step starts from."""
+        return self.policy.playbook
+
+    def with_playbook(self, playbook: Playbook) -> Policy:
+        """The policy of the step with another playbook."""
+        return replace(self.policy, playbook=playbook)
 
     @property
     def where(self) -> str:

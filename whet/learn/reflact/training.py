@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
-from whet.config.train import TrainConfig
 from whet.errors import WhetError
+from whet.learn.judge import Judge, Judgement, Standing
+from whet.learn.learner import Assignment
+from whet.learn.reflact.artifacts import TrainingFiles, counts
+from whet.learn.reflact.config import ReflactConfig
 from whet.learn.reflact.epoch_end import EpochEnd, end_epoch
 from whet.learn.reflact.evaluate import evaluate
 from whet.learn.reflact.examples import Examples
-from whet.learn.reflact.memory import Entry
+from whet.learn.reflact.memory import StepMemory, bundle_result
 from whet.learn.reflact.notes import new_notes
-from whet.learn.reflact.proposing import Analyst, Proposal, Proposer
+from whet.learn.reflact.proposer import Analyst, Proposal, Proposer
 from whet.learn.reflact.records import Evidence
 from whet.learn.reflact.rollout import plan_epoch, roll_out
-from whet.learn.reflact.standing import FORCING, Action, Held, Judge, Judged
 from whet.learn.reflact.step import Step
 from whet.learn.workshop import Spent, Workshop
 from whet.types import Playbook
@@ -29,64 +33,69 @@ PROPOSERS: dict[str, Callable[[], Proposer]] = {"analyst": Analyst, "examples": 
 
 
 @dataclass(slots=True)
-class Taken:
-    """A step that was taken, filled in as its stages end; `stopped` says why it was cut short."""
+class StepState:
+    """A step, filled in as its stages end; `stopped` says why it was cut short."""
 
     step: Step
     tasks: tuple[int, ...]
     evidence: Evidence | None = None
     proposal: Proposal = field(default_factory=Proposal)
-    judged: tuple[Judged, ...] = ()
-    current: Held | None = None
-    best: Held | None = None
+    judgements: tuple[Judgement, ...] = ()
+    current: Standing | None = None
+    best: Standing | None = None
     stopped: str = ""
     complete: bool = False
 
     @property
     def action(self) -> str:
         """The step in a word: the last acceptance, else a rejection, else why nothing was judged."""
-        accepted = [one.action for one in self.judged if one.accepted]
+        actions = [judgement.action for judgement in self.judgements]
+        accepted = [judgement.action for judgement in self.judgements if judgement.accepted]
         if accepted:
             return accepted[-1]
-        if any(one.action == "reject" for one in self.judged):
+        if "reject" in actions:
             return "reject"
-        if any(one.action == "undecided" for one in self.judged):
+        if "undecided" in actions:
             return "undecided"
         if self.stopped:
             return "stopped"
-        chosen, candidate = self.proposal.chosen, self.proposal.candidate
-        if candidate is not None and candidate.items:
+        chosen, revision = self.proposal.chosen, self.proposal.revision
+        if revision is not None and revision.items:
             return "skip_identical"
         if chosen is None or not chosen.available:
             return "skip_no_patches"
         return "skip_no_edits" if self.step.config.update.mode == "patch" else "skip_no_rewrite"
 
-    def entry(self) -> Entry:
+    def entry(self) -> StepMemory:
         """What later steps are told of this one."""
         rollouts = self.evidence.rollouts if self.evidence else ()
-        failed = sum(one.score is not None and not one.score.hard for one in rollouts)
+        failed = sum(rollout.score is not None and not rollout.score.hard for rollout in rollouts)
         patterns = tuple(pattern for patch in self.proposal.patches for pattern in patch.patterns)
-        tried = tuple(one.tried() for one in self.judged if one.action not in ("skip_identical", "undecided"))
-        return Entry(self.step.epoch, self.step.number, self.action, len(rollouts), failed, patterns, tried)
+        tried = tuple(
+            bundle_result(judgement)
+            for judgement in self.judgements
+            if judgement.action not in ("skip_identical", "undecided")
+        )
+        return StepMemory(self.step.epoch, self.step.number, self.action, len(rollouts), failed, patterns, tried)
 
 
 @dataclass(slots=True)
-class Training:
+class ReflactTraining:
     """A run of ReflACT. Everything it holds is made anew from the ledger when it is started again."""
 
     shop: Workshop
-    config: TrainConfig
-    initial: Playbook
+    judge: Judge
+    config: ReflactConfig
     tasks: tuple[int, ...]
-    watch: Callable[[Training], None] = lambda _: None
-    steps: list[Taken] = field(default_factory=list)
+    moved: Callable[[], None] = lambda: None
+    steps: list[StepState] = field(default_factory=list)
     ends: list[EpochEnd] = field(default_factory=list)
-    final: Judged | None = None
     spent: str = ""
-    judge: Judge = field(init=False)
+    files: TrainingFiles = field(init=False)
+    _told: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
-        self.judge = Judge.start(self.shop, self.initial)
+        self.files = TrainingFiles()
         if not self.tasks:
             raise WhetError(f"{self.shop.env.name}: there are no train tasks to learn from")
 
@@ -98,59 +107,51 @@ class Training:
                 for in_epoch, batch in enumerate(self.plan(epoch), 1):
                     await self._take_step(epoch, in_epoch, batch)
                 await self._end_epoch(epoch, opening)
-            await self._validate()
+            await self.judge.validate()
         except Spent as spent:
             self.spent = str(spent)
-        self.watch(self)
-
-    @property
-    def per_step(self) -> int:
-        return self.config.train.batch_size * self.config.train.accumulation
-
-    @property
-    def steps_per_epoch(self) -> int:
-        return -(-len(self.tasks) // self.per_step)
+        self.moved()
 
     @property
     def total(self) -> int:
-        return self.config.train.epochs * self.steps_per_epoch
+        return planned_steps(self.config, len(self.tasks))
 
     def plan(self, epoch: int) -> list[tuple[int, ...]]:
-        return plan_epoch(self.tasks, epoch, self.config.train.seed, self.per_step)
+        return plan_epoch(self.tasks, epoch, self.config.train.seed, self.config.train.per_step)
 
     async def _take_step(self, epoch: int, in_epoch: int, batch: Sequence[int]) -> None:
         forget = self.config.reflect.forget
-        memory = tuple(one.entry() for one in self.steps if one.step.epoch == epoch or not forget)
+        memory = tuple(state.entry() for state in self.steps if state.step.epoch == epoch or not forget)
         memo = self.ends[-1].meta if self.ends else ""
-        current = self.judge.current.playbook
+        current = self.judge.current.policy
         number = len(self.steps) + 1
         step = Step(self.shop, self.config, epoch, number, in_epoch, self.total, current, memory, memo)
-        taken = Taken(step, tuple(batch))
-        self.steps.append(taken)
-        judged = len(self.judge.judged)
+        state = StepState(step, tuple(batch))
+        self.steps.append(state)
+        before = len(self.judge.judgements)
         try:
-            taken.evidence = await self.shop.timed(f"{step.where}/rollout", roll_out(step, batch))
-            await PROPOSERS[self.config.train.proposer]().propose(step, taken.evidence, taken.proposal)
-            if taken.proposal.candidate is not None:
-                judging = evaluate(step, self.judge, taken.proposal.candidate)
+            state.evidence = await self.shop.timed(f"{step.where}/rollout", roll_out(step, batch))
+            await PROPOSERS[self.config.train.proposer]().propose(step, state.evidence, state.proposal)
+            if state.proposal.revision is not None:
+                judging = evaluate(step, self.judge, state.proposal.revision)
                 await self.shop.timed(f"{step.where}/evaluate", judging)
-            self._flush_notes(taken)
+            self._flush_notes(state)
         except Spent as spent:
-            taken.stopped = str(spent)
+            state.stopped = str(spent)
             raise
         finally:
-            taken.judged = tuple(self.judge.judged[judged:])
-            taken.current, taken.best = self.judge.current, self.judge.best
-        taken.complete = True
-        self.watch(self)
+            state.judgements = tuple(self.judge.judgements[before:])
+            state.current, state.best = self.judge.current, self.judge.best
+        state.complete = True
+        self.moved()
 
-    def _flush_notes(self, taken: Taken) -> None:
+    def _flush_notes(self, state: StepState) -> None:
         """Reminders into the current playbook without evidence, where the config wants the published behaviour."""
         current = self.judge.current
-        notes = new_notes(current.playbook.reminders, taken.proposal.notes)
+        notes = new_notes(current.playbook.reminders, state.proposal.notes)
         if notes and not self.config.reflect.gate_notes:
             noted = replace(current.playbook, reminders=(*current.playbook.reminders, *notes))
-            self.judge.force(noted, current.origin, current.step)
+            self.judge.force(replace(current.policy, playbook=noted), current.origin, current.step)
 
     async def _end_epoch(self, epoch: int, before: Playbook) -> None:
         """Looks back at the epoch: `before` is what it began with."""
@@ -158,17 +159,63 @@ class Training:
         step = self.steps[-1].step.number
         ending = end_epoch(self.shop, self.config, self.judge, epoch, before, self.tasks, memo, step)
         self.ends.append(await self.shop.timed(f"e{epoch}/end/slow", ending))
-        self.watch(self)
+        self.moved()
 
-    async def _validate(self) -> None:
-        """A current playbook that never had to beat the best is compared with it now, and promoted if it is better."""
-        current, best = self.judge.current, self.judge.best
-        if current.playbook == best.playbook:
-            return
-        bank = self.shop.gate.open(len(self.shop.select))
-        decision = await self.shop.decide("final/decision", bank, best.playbook, current.playbook)
-        better = decision.candidate_score > decision.incumbent_score if decision.gate == FORCING else decision.accepted
-        action: Action = "accept_new_best" if better else "reject"
-        self.final = Judged("final/decision", (), best.playbook, current.playbook, decision, action)
-        if better:
-            self.judge.best = replace(current, score=decision.as_data()["candidate_score"])
+    # ------------------------------------------------------------------------------------------- what others see
+
+    def news(self) -> list[str]:
+        steps, ends = self._told
+        told = [self._said(state) for state in self.steps[steps:]]
+        told += [
+            f"end of epoch {end.epoch}: guidance {end.action.replace('_', ' ')}"
+            for end in self.ends[ends:]
+            if end.action not in ("not_used", "nothing_changed")
+        ]
+        self._told = len(self.steps), len(self.ends)
+        return told
+
+    def _said(self, state: StepState) -> str:
+        solved = state.evidence.mean("hard") if state.evidence else None
+        rolled = "" if solved is None else f"train {solved:.2f} solved, "
+        lines = [f"step {state.step.number}/{self.total}: {rolled}{state.action.replace('_', ' ')}"]
+        lines += [f"  {judgement.decision}" for judgement in state.judgements]
+        lines += [f"  {line}" for line in state.proposal.trouble]
+        return "\n".join(lines)
+
+    def write(self, folder: Path) -> None:
+        self.files.write(folder, self)
+
+    def summary(self) -> dict[str, Any]:
+        return counts(self.files.history, self.total)
+
+
+def planned_steps(config: ReflactConfig, tasks: int) -> int:
+    return config.train.epochs * -(-tasks // config.train.per_step)
+
+
+class ReflactLearner:
+    """ReflACT as the entry point `whet.learners` finds it."""
+
+    name = "reflact"
+    about = "a playbook, step by step: reflect on attempts, propose edits or worked examples, keep what is better"
+    config = ReflactConfig
+
+    def consults(self, config: ReflactConfig) -> bool:
+        return config.train.proposer == "analyst"
+
+    def steps(self, config: ReflactConfig, tasks: int) -> int:
+        return planned_steps(config, tasks)
+
+    def rollouts(self, config: ReflactConfig, tasks: int) -> int:
+        """Train rollouts of all epochs; sets of examples are tried besides."""
+        tries = config.examples.tries * config.examples.probe * planned_steps(config, tasks)
+        return config.train.epochs * tasks * config.reflect.draws + (0 if self.consults(config) else tries)
+
+    def describe(self, config: ReflactConfig, tasks: int) -> str:
+        section = config.train
+        short = f", all short: a batch has {section.per_step} tasks" if tasks < section.per_step else ""
+        proposer = "" if self.consults(config) else "; proposes worked examples"
+        return f"{section.epochs} epochs, {planned_steps(config, tasks)} steps{short}{proposer}"
+
+    def begin(self, assignment: Assignment) -> ReflactTraining:
+        return ReflactTraining(assignment.shop, assignment.judge, assignment.config, assignment.tasks, assignment.moved)

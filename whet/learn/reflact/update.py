@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from whet.learn.reflact.edit_items import items_in
 from whet.learn.reflact.edits import apply_items, unmatched
-from whet.learn.reflact.items import items_in
-from whet.learn.reflact.prompting import as_json, messages, playbook_sections, prompt
-from whet.learn.reflact.reading import Unreadable, ask_json, text_in, texts_in
-from whet.learn.reflact.records import AddNote, Applied, Candidate, Draft, Item, Suggestion
+from whet.learn.reflact.prompt_text import as_json, messages, playbook_sections, prompt
+from whet.learn.reflact.records import AddNote, Draft, EditOutcome, Item, Revision, Suggestion
+from whet.learn.reflact.replies import Unreadable, ask_json, text_in, texts_in
 from whet.learn.reflact.step import Step
 from whet.types import Playbook
 
 
-async def update(step: Step, items: Sequence[Item], notes: Sequence[str] = ()) -> Candidate:
+async def update(step: Step, items: Sequence[Item], notes: Sequence[str] = ()) -> Revision:
     """The playbook of the step with `items` and `notes` in it. It may equal the playbook: then nothing is judged."""
     suggestions = [item for item in items if isinstance(item, Suggestion)]
     rest: tuple[Item, ...] = tuple(item for item in items if not isinstance(item, Suggestion))
@@ -28,17 +28,17 @@ async def update(step: Step, items: Sequence[Item], notes: Sequence[str] = ()) -
     summary = summary or tuple(item.summary for item in rest if isinstance(item, Draft))
     playbook, rows = apply_items(step.playbook, rest, step.config.update.max_bytes)
     back = unmatched(rows)
-    if back and step.shop.optimizer is not None:
+    if back and step.shop.consulting:
         mended, more = await _mended(step, playbook, back)
         playbook, again = apply_items(playbook, mended, step.config.update.max_bytes)
         dropped = {id(row) for row in back}
         rows = (
             *(row for row in rows if id(row) not in dropped),
-            *(Applied(row.item, row.status, f"{row.detail} (asked again)") for row in back),
+            *(EditOutcome(row.item, row.status, f"{row.detail} (asked again)") for row in back),
             *again,
         )
         trouble = (*trouble, *more)
-    return Candidate(playbook, rows, summary, trouble)
+    return Revision(playbook, rows, summary, trouble)
 
 
 def _one_draft(items: Sequence[Item]) -> tuple[Item, ...]:
@@ -68,7 +68,9 @@ async def _rewritten(step: Step, suggestions: Sequence[Suggestion]) -> tuple[Dra
     return answered.value, answered.trouble
 
 
-async def _mended(step: Step, playbook: Playbook, back: Sequence[Applied]) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+async def _mended(
+    step: Step, playbook: Playbook, back: Sequence[EditOutcome]
+) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """The edits that were not found, quoted anew; the playbook shown is as it stands after the others."""
     shown = as_json({**row.item.as_data(), "problem": row.detail} for row in back)
     asked = messages([prompt("mend")], [*playbook_sections(playbook), ("edits", shown)])

@@ -1,4 +1,4 @@
-"""Who proposes: a `Proposer` turns the evidence of a step into a candidate. `Analyst` asks an optimiser model."""
+"""Who proposes: a `Proposer` turns the evidence of a step into a revision. `Analyst` asks an optimiser model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 from whet.learn.reflact.aggregate import aggregate
 from whet.learn.reflact.notes import condensed, new_notes
-from whet.learn.reflact.records import Budgeted, Candidate, Evidence, Patch
+from whet.learn.reflact.records import EditSelection, Evidence, Patch, Revision
 from whet.learn.reflact.reflect import reflect
 from whet.learn.reflact.select import scheduled, select
 from whet.learn.reflact.step import Step
@@ -24,8 +24,8 @@ class Proposal:
 
     patches: tuple[Patch, ...] = ()
     merged: Patch | None = None
-    chosen: Budgeted | None = None
-    candidate: Candidate | None = None
+    chosen: EditSelection | None = None
+    revision: Revision | None = None
     notes: tuple[str, ...] = ()
     condensed: int = 0
     """Reminders that condensing took away."""
@@ -37,7 +37,7 @@ class Proposal:
 
 class Proposer(Protocol):
     async def propose(self, step: Step, evidence: Evidence, proposal: Proposal) -> None:
-        """Fill `proposal`. Without a candidate, or with one that changes nothing, the step is skipped."""
+        """Fill `proposal`. Without a revision, or with one that changes nothing, the step is skipped."""
         ...
 
 
@@ -60,16 +60,16 @@ class Analyst:
         proposal.trouble += proposal.merged.trouble
         items = proposal.merged.items
         proposal.chosen = await shop.timed(f"{where}/select", select(step, items, evidence))
-        proposal.candidate = await shop.timed(f"{where}/update", self._update(step, proposal))
+        proposal.revision = await shop.timed(f"{where}/update", self._update(step, proposal))
 
-    async def _update(self, step: Step, proposal: Proposal) -> Candidate:
+    async def _update(self, step: Step, proposal: Proposal) -> Revision:
         assert proposal.chosen is not None
         gated = proposal.notes if step.config.reflect.gate_notes else ()
-        candidate = await update(step, proposal.chosen.items, gated)
-        proposal.trouble += candidate.trouble
-        fewer, trouble = await condensed(step, candidate.playbook.reminders)
+        revision = await update(step, proposal.chosen.items, gated)
+        proposal.trouble += revision.trouble
+        fewer, trouble = await condensed(step, revision.playbook.reminders)
         proposal.trouble += trouble
         if fewer is None:
-            return candidate
-        proposal.condensed = len(candidate.playbook.reminders) - len(fewer)
-        return replace(candidate, playbook=replace(candidate.playbook, reminders=fewer), whole=True)
+            return revision
+        proposal.condensed = len(revision.playbook.reminders) - len(fewer)
+        return replace(revision, playbook=replace(revision.playbook, reminders=fewer), whole=True)

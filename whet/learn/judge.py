@@ -1,0 +1,149 @@
+"""Where a run stands: the current and the best policy with their scores and origins, and the gate's evidence.
+
+`Judge` is the only place where either is replaced. Every learner brings its candidates here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from whet.errors import WhetError
+from whet.gate.decision import Decision
+from whet.gate.evidence import Bank
+from whet.learn.candidate import Candidate
+from whet.learn.workshop import Workshop
+from whet.types import Playbook, Policy
+
+Action = Literal["accept_new_best", "accept", "reject", "force_accept", "undecided", "skip_identical"]
+
+FORCING = "none"
+"""The gate that accepts everything: being accepted by it says nothing."""
+
+UNMEASURABLE = ("unreported",)
+"""Reasons for which no candidate can ever be decided about."""
+
+_FIGURES = ("verdict", "reason", "metric", "effect", "incumbent_score", "candidate_score", "tasks", "seen")
+_MORE_FIGURES = ("better", "worse", "statistic", "threshold", "alpha", "rollouts", "says")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A policy, what it scored on the gate's tasks as far as that was measured, and where it came from."""
+
+    policy: Policy
+    score: float | None = None
+    origin: str = "initial_skill"
+    step: int = 0
+
+    @property
+    def playbook(self) -> Playbook:
+        return self.policy.playbook
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One candidate before the gate, and what became of it."""
+
+    purpose: str
+    candidate: Candidate
+    incumbent: Policy
+    decision: Decision
+    action: Action
+
+    @property
+    def accepted(self) -> bool:
+        return self.action in ("accept_new_best", "accept", "force_accept")
+
+    def as_data(self) -> dict[str, Any]:
+        found = self.decision.as_data()
+        return {
+            "purpose": self.purpose,
+            "action": self.action,
+            "without": self.candidate.without,
+            "items": [change.as_data() for change in self.candidate.changes],
+            **{name: found[name] for name in (*_FIGURES, *_MORE_FIGURES)},
+        }
+
+
+@dataclass(slots=True)
+class Judge:
+    """Brings candidates to the gate one after the other and keeps what is accepted."""
+
+    shop: Workshop
+    initial: Policy
+    current: Standing
+    best: Standing
+    bank: Bank
+    judgements: list[Judgement] = field(default_factory=list)
+    final: Judgement | None = None
+    """The comparison of the current policy with the best at the end, where there was one."""
+
+    @classmethod
+    def start(cls, shop: Workshop, initial: Policy) -> Judge:
+        standing = Standing(initial)
+        return cls(shop, initial, standing, standing, shop.gate.open(len(shop.select)))
+
+    async def bring(self, purpose: str, candidate: Candidate, *, share: float = 1.0) -> Judgement:
+        """The gate's decision on `candidate`; an accepted one is the current policy from here on.
+
+        `share` is the part of the gate's alpha that this decision may use, where several come of one proposal.
+        """
+        incumbent = self.current.policy
+        decision = await self.shop.decide(purpose, self.bank, incumbent, candidate.policy, share)
+        if decision.reason == "identical":
+            return Judgement(purpose, candidate, incumbent, decision, "skip_identical")
+        if decision.reason in UNMEASURABLE:
+            raise WhetError(f"the gate can never decide: {decision.detail}; mend [gate] in the config")
+        self.bank = self.shop.gate.carry(self.bank, decision)
+        action: Action = "undecided" if decision.verdict == "cannot_decide" else "reject"
+        if decision.accepted:
+            standing = Standing(candidate.policy, known(decision.candidate_score), candidate.origin, candidate.step)
+            action = self._accept(standing, forced=decision.gate == FORCING)
+        elif self.bank.score is not None:
+            self._measured(self.bank.score)
+        judgement = Judgement(purpose, candidate, incumbent, decision, action)
+        self.judgements.append(judgement)
+        return judgement
+
+    def force(self, policy: Policy, origin: str, step: int) -> None:
+        """Replace the current policy without evidence: its score is unknown, and the best stays what it is."""
+        self.current = Standing(policy, None, origin, step)
+        self.bank = replace(self.shop.gate.open(len(self.shop.select)), decisions=self.bank.decisions)
+
+    async def validate(self) -> None:
+        """A current policy that never had to beat the best is compared with it, and promoted if it is better."""
+        current, best = self.current, self.best
+        if current.policy == best.policy:
+            return
+        purpose = "final/decision"
+        bank = self.shop.gate.open(len(self.shop.select))
+        decision = await self.shop.decide(purpose, bank, best.policy, current.policy)
+        forced = decision.gate == FORCING
+        better = decision.candidate_score > decision.incumbent_score if forced else decision.accepted
+        candidate = Candidate(current.policy, (), current.origin, current.step)
+        action: Action = "accept_new_best" if better else "reject"
+        self.final = Judgement(purpose, candidate, best.policy, decision, action)
+        if better:
+            self.best = replace(current, score=known(decision.candidate_score))
+
+    def _measured(self, score: float) -> None:
+        """The current policy as the gate has it on record, the best with it while they are the same."""
+        same = self.best.policy == self.current.policy
+        self.current = replace(self.current, score=score)
+        if same:
+            self.best = replace(self.best, score=score)
+
+    def _accept(self, standing: Standing, *, forced: bool) -> Action:
+        was_best = self.best.policy == self.current.policy
+        self.current = standing
+        improved = standing.score is not None and (self.best.score is None or standing.score > self.best.score)
+        if improved or (was_best and not forced):
+            self.best = standing
+            return "force_accept" if forced else "accept_new_best"
+        return "force_accept" if forced else "accept"
+
+
+def known(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,91 @@
+"""The contract of a learner: from a workshop and a start policy to candidates under a judge.
+
+A learner is found by the entry point `whet.learners`, as ReflACT is:
+
+    [project.entry-points."whet.learners"]
+    reflact = "whet.learn.reflact:LEARNER"
+
+Everything else is shared by all of them: rollouts and consultations (`workshop`), what is kept and why (`judge`), the
+sealed test, and the claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from whet.config.train import TrainConfig
+from whet.learn.judge import Judge
+from whet.learn.workshop import Workshop
+from whet.plugins import plugin
+
+GROUP = "whet.learners"
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a learner is given: where it works, whom it brings candidates to, and the train tasks. No test task."""
+
+    shop: Workshop
+    judge: Judge
+    config: Any
+    """Of the learner's own class."""
+    tasks: tuple[int, ...]
+    moved: Callable[[], None] = lambda: None
+    """To be called whenever there is something new to write or to tell."""
+
+
+class Training(Protocol):
+    """A learner at work in one run. What it holds is made anew from the ledger when the run is started again."""
+
+    spent: str
+    """Why learning ended before its plan did; '' where it did not."""
+
+    async def run(self) -> None:
+        """Bring candidates to the judge until the plan is worked off or its rollouts are spent."""
+        ...
+
+    def news(self) -> Sequence[str]:
+        """What has happened since it was last asked, for a person."""
+        ...
+
+    def write(self, folder: Path) -> None:
+        """Write the learner's own readable files, as far as they are not written yet."""
+        ...
+
+    def summary(self) -> dict[str, Any]:
+        """The learner's own part of summary.json."""
+        ...
+
+
+class Learner(Protocol):
+    """A way to make a policy better."""
+
+    name: str
+    about: str
+    config: type[TrainConfig]
+    """What it is set up by: the shared keys, and sections of its own."""
+
+    def consults(self, config: Any) -> bool:
+        """Whether it needs an optimiser model."""
+        ...
+
+    def steps(self, config: Any, tasks: int) -> int:
+        """How many steps it plans with this many train tasks."""
+        ...
+
+    def rollouts(self, config: Any, tasks: int) -> int:
+        """How many rollouts of the target it plans to learn from, the gate's apart."""
+        ...
+
+    def describe(self, config: Any, tasks: int) -> str:
+        """The plan in a line, for a person."""
+        ...
+
+    def begin(self, assignment: Assignment) -> Training: ...
+
+
+def learner_named(name: str) -> Learner:
+    return cast(Learner, plugin(GROUP, name, "learner"))

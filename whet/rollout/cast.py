@@ -1,0 +1,91 @@
+"""The models that a config names, opened: by address, or as a reference policy that the environment offers."""
+
+from __future__ import annotations
+
+from whet.config.schema import EndpointSection, PolicyConfig, RoleSection, SamplingSection
+from whet.envs.base import Baseline, Environment
+from whet.envs.trivial import trivial_baselines
+from whet.errors import WhetError, nearest
+from whet.keys import digest
+from whet.models.base import Model, Price
+from whet.models.load import load_model
+from whet.models.options import ModelOptions
+from whet.models.scripted import reference
+from whet.types import Sampling
+
+BASELINE = "baseline:"
+
+
+def open_model(role: RoleSection, endpoint: EndpointSection, env: Environment) -> Model:
+    """The model that a role names; `baseline:NAME` is looked up in the environment."""
+    if role.model.startswith(BASELINE):
+        return open_baseline(role.model.removeprefix(BASELINE), env)
+    return load_model(role.model, _options(role, endpoint))
+
+
+def baselines(env: Environment) -> dict[str, Baseline]:
+    """Every reference policy for `env`: its own, and the trivial ones that exist for any."""
+    return {**trivial_baselines(env), **env.baselines()}
+
+
+def open_baseline(name: str, env: Environment) -> Model:
+    known = baselines(env)
+    if name not in known:
+        hint = nearest(name, known) or f" There are: {', '.join(sorted(known))}."
+        raise WhetError(f"{BASELINE}{name}: {env.name} offers no such baseline.{hint}")
+    return baseline_model(name, env, known[name])
+
+
+def baseline_model(name: str, env: Environment, baseline: Baseline) -> Model:
+    return reference(f"{BASELINE}{name}", digest("baseline", name, env.fingerprint), baseline)
+
+
+def sampling_of(section: SamplingSection) -> Sampling:
+    return Sampling(
+        temperature=section.temperature,
+        top_p=section.top_p,
+        max_tokens=section.max_tokens,
+        stop=section.stop,
+        logprobs=section.logprobs,
+        effort=section.effort,
+    )
+
+
+def refuse_other_judge(config: PolicyConfig, env: Environment) -> None:
+    """A judge's agreement with given labels is measured model by model: another one's word counts for nothing."""
+    if env.judge and config.judge is not None and config.judge.model != env.judge:
+        raise WhetError(
+            f"{env.name}: agreement was measured for the judge {env.judge}, not for {config.judge.model}; "
+            "measure this one first, or name the other with --set judge.model=..."
+        )
+
+
+def refuse_unpriced(config: PolicyConfig, role: str, model: Model) -> None:
+    """A budget in dollars can be kept only where every price is known."""
+    if config.control.budget.usd is not None and model.price is None:
+        raise WhetError(
+            f"{model.name}: no price is known, so a budget in dollars cannot be kept; "
+            f"set it with --set 'control.{role}.price=[0.4, 1.6]' (dollars for a million tokens in, out)"
+        )
+
+
+def _options(role: RoleSection, endpoint: EndpointSection) -> ModelOptions:
+    return ModelOptions(
+        base_url=endpoint.base_url,
+        key_env=endpoint.key_env,
+        key_file=endpoint.key_file,
+        key_command=endpoint.key_command,
+        auth=endpoint.auth,
+        api_version=endpoint.api_version,
+        price=Price(*endpoint.price) if endpoint.price else None,
+        timeout=endpoint.timeout,
+        attempts=endpoint.attempts,
+        tools=role.tools,
+        seed=endpoint.send_seed,
+        limit_field=endpoint.limit_field,
+        grammar_field=endpoint.grammar_field,
+        extra=role.extra,
+        context=endpoint.context,
+        threads=endpoint.threads,
+        slots=endpoint.slots,
+    )

@@ -1,0 +1,53 @@
+"""How far a plan of rollouts is: who is told of it, and what became of it in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from whet.types import Rollout, Ticket
+
+
+class Progress(Protocol):
+    """Whoever shows how far a plan is. Called on the loop: be quick."""
+
+    def began(self, total: int, what: str) -> None: ...
+
+    def replayed(self, ticket: Ticket) -> None:
+        """A ticket was answered in an earlier session."""
+
+    def finished(self, rollout: Rollout) -> None: ...
+
+    def ended(self) -> None: ...
+
+
+class Quiet:
+    """Shows nothing."""
+
+    def began(self, total: int, what: str) -> None: ...
+
+    def replayed(self, ticket: Ticket) -> None: ...
+
+    def finished(self, rollout: Rollout) -> None: ...
+
+    def ended(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of a plan."""
+
+    planned: int
+    replayed: int = 0
+    done: int = 0
+    faults: int = 0
+    stopped: str = ""
+    """Why the plan was not worked off to its end; '' when it was."""
+
+    def add(self, other: Tally) -> None:
+        """Count another plan in; the last one to stop says why."""
+        self.planned += other.planned
+        self.replayed += other.replayed
+        self.done += other.done
+        self.faults += other.faults
+        self.stopped = other.stopped or self.stopped

@@ -1,0 +1,342 @@
+"""A run at work: its folder claimed, its players at their seats, its purse, its clock. Every kind of run is made of it.
+
+    async with Session.open(start, progress) as session:
+        tally = await session.work_off(policy, tickets, "votes")
+
+Nothing else opens a ledger for writing, holds a purse or builds an engine, so budgets, sessions' times, judges and what
+is closed at the end are the same for all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from whet import wire
+from whet.config.load import load_config, write_config
+from whet.config.playbooks import write_playbook
+from whet.config.schema import EndpointSection, PolicyConfig, SandboxSection
+from whet.envs.base import Environment
+from whet.errors import WhetError
+from whet.keys import digest, policy_digest, rollout_key
+from whet.ledger.projection import sweep, write_atomically
+from whet.ledger.store import FILE
+from whet.ledger.writer import LedgerWriter
+from whet.models.base import Model, Request
+from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
+from whet.rollout.conversation import AttemptLimits
+from whet.rollout.engine import Engine
+from whet.rollout.player import Players, Seat
+from whet.rollout.progress import Progress, Tally
+from whet.rollout.purse import Purse, PurseLimits
+from whet.rollout.works import Works
+from whet.sandbox.base import Sandbox
+from whet.sandbox.opening import open_sandbox
+from whet.types import Outcome, Playbook, Policy, Reply, Role, Rollout, Ticket
+
+CONFIG = "config.toml"
+PLAYBOOK = "playbook.json"
+
+SESSION, ENDED = "session", "ended"
+"""Events: a session began, and ended after so many seconds, for a reason."""
+
+SETTLED = "settled"
+"""The kind of effect that says which faults a run has put up with."""
+
+DONE = "done"
+
+
+class Halted(Exception):
+    """The run cannot go on now: a budget is reached, or a service gave out. Started again, it continues."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a run's result depends on. Two runs of one identity are one run."""
+
+    config: dict[str, Any]
+    environment: str
+    model: str
+    playbook: str
+
+    @property
+    def digest(self) -> str:
+        return digest(self)
+
+
+@dataclass(frozen=True, slots=True)
+class RunStart:
+    """What a session begins with: which kind of run it is, where it lies, what it depends on, and who plays."""
+
+    kind: str
+    folder: Path
+    config: PolicyConfig
+    identity: Identity
+    env: Environment
+    model: Model
+    playbook: Playbook = Playbook()
+    tasks: Sequence[int] = ()
+    planned: int = 0
+    """Rollouts or steps that the plan holds, for whoever lists runs."""
+    optimizer: Model | None = None
+    more: Mapping[str, str] = field(default_factory=dict)
+    """Further facts to keep with the run, by name."""
+
+
+@dataclass(slots=True)
+class Clock:
+    """How long the sessions of a run have taken together; the end of each is an event."""
+
+    before: float
+    began: float = field(default_factory=time.monotonic)
+    ended: bool = False
+
+    @property
+    def seconds(self) -> float:
+        return self.before + time.monotonic() - self.began
+
+
+@dataclass(slots=True)
+class Session:
+    """One sitting of a run. Ends are recorded, whatever happens; what was opened is closed."""
+
+    folder: Path
+    env: Environment
+    ledger: LedgerWriter
+    players: Players
+    purse: Purse
+    works: Works
+    limits: AttemptLimits
+    config: PolicyConfig
+    progress: Progress
+    clock: Clock
+    policy: Policy
+    """The target's, without a playbook."""
+    judge: Seat | None = None
+    optimizer: Seat | None = None
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, start: RunStart, progress: Progress) -> AsyncIterator[Session]:
+        """Claim the run and have everybody at work; on leaving, record how the session ended and close all of it."""
+        players = Players()
+        target = players.add(start.model, start.config.control.target.width)
+        try:
+            judge, optimizer = _judge(start, players), _optimizer(start, players)
+            for role, seat in (("judge", judge), ("optimizer", optimizer)):
+                if seat is not None:
+                    refuse_unpriced(start.config, role, seat.player.model)
+            refuse_unpriced(start.config, "target", start.model)
+            with _claim(start) as ledger:
+                clock = Clock(sum(event.body["seconds"] for event in ledger.events(ENDED)))
+                session = cls(
+                    start.folder,
+                    start.env,
+                    ledger,
+                    players,
+                    Purse(_purse_limits(start.config), ledger.spent(), clock.before),
+                    Works(lambda: open_named_sandbox(start.config.control.sandbox)),
+                    _attempt_limits(start.config),
+                    start.config,
+                    progress,
+                    clock,
+                    Policy(target.model.fingerprint, sampling_of(start.config.target.sampling)),
+                    judge,
+                    optimizer,
+                )
+                ledger.add_event(SESSION, planned=start.planned)
+                try:
+                    yield session
+                    session.end(DONE)
+                except BaseException as error:
+                    session.end(type(error).__name__)
+                    raise
+                finally:
+                    await session.works.close()
+        finally:
+            await players.close()
+
+    def end(self, why: str) -> float:
+        """Record how the session ended, once, and say how long the run has taken over all its sessions."""
+        if not self.clock.ended:
+            self.clock.ended = True
+            self.ledger.add_event(ENDED, seconds=time.monotonic() - self.clock.began, why=why)
+        return float(sum(event.body["seconds"] for event in self.ledger.events(ENDED)))
+
+    def within(self, env: Environment) -> Session:
+        """The same session on another view of its environment, such as one without test tasks."""
+        return replace(self, env=env)
+
+    # ------------------------------------------------------------------------------------------- rollouts
+
+    def key(self, policy: Policy, ticket: Ticket) -> str:
+        """The name under which the rollout of a ticket is remembered."""
+        return rollout_key(ticket, self.env.fingerprint, policy_digest(policy))
+
+    async def work_off(
+        self,
+        policy: Policy,
+        tickets: Sequence[Ticket],
+        what: str,
+        *,
+        retry_faults: bool = False,
+        progress: Progress | None = None,
+    ) -> Tally:
+        """Have `policy` attempt every ticket that is not answered yet, by the player of its model."""
+        engine = self._engine(policy)
+        return await engine.run(tickets, progress=progress or self.progress, what=what, retry_faults=retry_faults)
+
+    async def settle(self, policy: Policy, tickets: Sequence[Ticket], what: str, faults: float) -> tuple[str, ...]:
+        """Works off a plan and returns its keys. More than a share of `faults` halts the run.
+
+        Until a plan is settled its faults are tried again whenever the run is; from then on they stay as they are, so
+        that everything after it follows from what is remembered.
+        """
+        own = policy_digest(policy)
+        keys = tuple(rollout_key(ticket, self.env.fingerprint, own) for ticket in tickets)
+        plan = digest(SETTLED, keys)
+        settled = self.ledger.effect(plan, "", what) is not None
+        tally = await self.work_off(policy, tickets, what, retry_faults=not settled)
+        if tally.stopped:
+            raise Halted(tally.stopped)
+        if not settled:
+            missing = len(keys) - len(self.ledger.outcomes_of(keys))
+            if missing > faults * len(keys):
+                last = self.ledger.open_fault(tickets[0].purpose)
+                raise Halted(f"{what}: {missing} of {len(keys)} rollouts met a fault, the last: {last}")
+            if missing:
+                self.ledger.add_effect(plan, SETTLED, what, "", {"missing": missing})
+        return keys
+
+    async def roll(
+        self, policy: Policy, tickets: Sequence[Ticket], what: str, faults: float
+    ) -> tuple[Rollout | None, ...]:
+        """The rollouts of a plan, in its order; None where the service gave out."""
+        return tuple(self.ledger.rollout(key) for key in await self.settle(policy, tickets, what, faults))
+
+    def outcomes(self, purpose: str, keys: Sequence[str]) -> tuple[Outcome, ...]:
+        """What is on record under `keys` of a purpose, open faults included, in the order of the keys."""
+        found = {outcome.key: outcome for outcome in self.ledger.outcomes(purpose)}
+        return tuple(found[key] for key in keys if key in found)
+
+    async def ask(self, seat: Seat, request: Request) -> Reply:
+        """One reply outside of any play, paid from the run's purse."""
+        return await seat.player.reply(request, self.purse, self.limits.call_timeout)
+
+    def _engine(self, policy: Policy) -> Engine:
+        target = self.players.seat(policy)
+        seats: dict[Role, Seat] = {"target": target}
+        if self.judge is not None:
+            seats["judge"] = self.judge
+        control = self.config.control
+        return Engine(
+            self.env,
+            seats,
+            self.ledger,
+            self.purse,
+            self.works,
+            limits=self.limits,
+            concurrency=control.concurrency or control.target.width or target.player.model.width or 64,
+            patience=control.patience,
+        )
+
+
+# --------------------------------------------------------------------------------------------- who plays
+
+
+def _judge(start: RunStart, players: Players) -> Seat | None:
+    config = start.config
+    refuse_other_judge(config, start.env)
+    if config.judge is None:
+        return None
+    model = open_model(config.judge, config.control.judge, start.env)
+    policy = Policy(model.fingerprint, sampling_of(config.judge.sampling))
+    return Seat(policy, players.beside(model, config.control.judge.width))
+
+
+def _optimizer(start: RunStart, players: Players) -> Seat | None:
+    if start.optimizer is None:
+        return None
+    section = getattr(start.config, "optimizer", None) or start.config.target
+    endpoint: EndpointSection = start.config.control.optimizer
+    policy = Policy(start.optimizer.fingerprint, sampling_of(section.sampling))
+    return Seat(policy, players.beside(start.optimizer, endpoint.width))
+
+
+def _purse_limits(config: PolicyConfig) -> PurseLimits:
+    budget = config.control.budget
+    return PurseLimits(budget.usd, budget.tokens, budget.calls, budget.seconds)
+
+
+def _attempt_limits(config: PolicyConfig) -> AttemptLimits:
+    return AttemptLimits(
+        config.limits.turns, config.limits.tokens, config.control.deadline, config.control.call_timeout
+    )
+
+
+def open_named_sandbox(section: SandboxSection) -> Sandbox:
+    """The sandbox that the config names; the local one cannot be given a network."""
+    if section.kind == "prime":
+        from whet.sandbox.prime import Machine, PrimeSandbox
+
+        machine = Machine(network=section.network)
+        return PrimeSandbox(replace(machine, image=section.image) if section.image else machine)
+    if section.network or section.image:
+        raise WhetError("control.sandbox: a network or an image needs a remote sandbox; set kind = 'prime'")
+    return open_sandbox(allow_weak=section.allow_weak)
+
+
+# --------------------------------------------------------------------------------------------- the folder
+
+
+def _claim(start: RunStart) -> LedgerWriter:
+    """The run's ledger, opened for writing; made when there is none, refused when the folder holds another run."""
+    folder, identity = start.folder, start.identity.digest
+    new = not (folder / FILE).exists()
+    if new:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / PLAYBOOK, write_playbook(start.playbook))
+        _write_config(start)
+    ledger = LedgerWriter.create(folder) if new else LedgerWriter.open(folder)
+    try:
+        held = ledger.meta()
+        if held.get("identity", identity) != identity:
+            raise WhetError(
+                f"{folder}: holds another run ({_difference(start, held)}); give this one another name with --run"
+            )
+        meta = {"identity": identity, "kind": start.kind, "playbook": start.identity.playbook}
+        ledger.set_meta(**meta, tasks=wire.dumps(start.tasks).decode(), **start.more)
+        _write_config(start)
+        sweep(folder)
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
+
+
+def _write_config(start: RunStart) -> None:
+    """The resolved config; the playbook is the copy that the run keeps."""
+    data = write_config(start.config.with_playbook_at(str(start.folder / PLAYBOOK)))
+    path = start.folder / CONFIG
+    if not path.exists() or path.read_bytes() != data:
+        write_atomically(path, data)
+
+
+def _difference(start: RunStart, held: Mapping[str, str]) -> str:
+    """The first key that differs from the stored config, for the message."""
+    if held.get("kind", start.kind) != start.kind:
+        return f"it is of another kind: {held['kind']}"
+    stored = load_config(type(start.config), start.folder / CONFIG).identity()
+    return next(_differing("", stored, start.config.identity()), "its environment, model or playbook has changed")
+
+
+def _differing(path: str, old: Any, new: Any) -> Iterator[str]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            yield from _differing(f"{path}.{key}".strip("."), old.get(key), new.get(key))
+    elif old != new and not path.endswith(".playbook"):
+        yield f"{path} = {old!r} there, {new!r} here"

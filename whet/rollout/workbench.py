@@ -1,0 +1,56 @@
+"""Works for drivers that are not async: the same `Works`, on a loop in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from whet.rollout.works import Works
+from whet.types import Work, WorkResult
+
+Result = TypeVar("Result")
+
+
+class Workbench:
+    """Performs works one after the other (`bench(job)`) or many at once (`bench.start(job)`). Close it, or use `with`.
+
+    The thread begins with the first work, so a bench that is not needed costs nothing.
+    """
+
+    def __init__(self, works: Works | None = None) -> None:
+        self.works = works or Works()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Workbench:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __call__(self, job: Work) -> WorkResult:
+        return self.start(job).result()
+
+    def start(self, job: Work) -> Future[WorkResult]:
+        return self.submit(self.works.perform(job))
+
+    def submit(self, effect: Coroutine[Any, Any, Result]) -> Future[Result]:
+        """Have any coroutine run on the bench's loop."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=self._loop.run_forever, name="whet-works", daemon=True)
+            self._thread.start()
+        return asyncio.run_coroutine_threadsafe(effect, self._loop)
+
+    def close(self) -> None:
+        loop, thread = self._loop, self._thread
+        if loop is None or thread is None:
+            return
+        self.submit(self.works.close()).result()
+        self._loop = self._thread = None
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

@@ -1,0 +1,167 @@
+"""A candidate brought to the gate by a person, as a child run of the incumbent's evaluation.
+
+What that evaluation has drawn already is put into the gate's bank and not drawn again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from whet import wire
+from whet.config.playbooks import write_playbook
+from whet.config.schema import EvalConfig, GateSection
+from whet.errors import Interrupted, WhetError
+from whet.gate import gate_named
+from whet.gate.base import Gate
+from whet.gate.decide import Contest, decide, refuse_identical
+from whet.gate.decision import Decision
+from whet.gate.evidence import Bank, Draw
+from whet.gate.metric import Guard, Metric
+from whet.gate.paired import PACES
+from whet.gate.spending import Spending
+from whet.keys import digest, policy_digest
+from whet.ledger.projection import write_atomically, write_json
+from whet.models.base import Model
+from whet.rollout.cast import BASELINE, open_model
+from whet.rollout.loop import finish
+from whet.rollout.progress import Progress, Quiet
+from whet.rollout.session import Halted, Identity, RunStart, Session
+from whet.run.compose import Given, build_environment
+from whet.run.evaluate import EvalPlan, plan_evaluation
+from whet.run.kinds import RunPage
+from whet.run.workspace import EVAL, Run
+from whet.types import Playbook, Policy
+
+KIND = "gate"
+GATE = "gate"
+"""The purpose of rollouts that a gate asked for."""
+
+SHARED = {"name", "metric", "seed"}
+"""Keys of the gate that every rule has."""
+
+CHILDREN = "gates"
+DECISION_FILE = "decision.json"
+CANDIDATE = "candidate.json"
+
+
+def build_gate(section: GateSection) -> Gate:
+    """The gate that a config describes; what a published rule does not have is refused."""
+    options: dict[str, object] = {"metric": Metric(section.metric), "seed": section.seed}
+    if section.name == "paired":
+        options |= {"alpha": section.alpha, "min_effect": section.min_effect, "max_rollouts": section.max_rollouts}
+        options |= {"stock": section.stock, "spending": Spending(section.spending) if section.spending else None}
+        options["futility"] = PACES[section.pace]
+        options["guards"] = tuple(Guard(Metric(one.metric), one.bound, one.better) for one in section.guards)
+    elif foreign := [name for name in sorted(section.model_fields_set - SHARED) if _differs(section, name)]:
+        raise WhetError(f"gate {section.name}: the published rule has no {foreign[0]}; use the gate 'paired' for it")
+    return gate_named(section.name, **options)
+
+
+def _differs(section: GateSection, name: str) -> bool:
+    """Whether a key says more than its default, which a stored config always spells out."""
+    return bool(getattr(section, name) != GateSection.model_fields[name].default)
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """A decision and the child run that holds its evidence."""
+
+    folder: Path
+    decision: Decision
+    replayed: bool
+    """Whether the decision was made in an earlier session."""
+
+    def page(self) -> RunPage:
+        evidence = [] if self.decision.reason == "identical" else [f"evidence: {self.folder}/{DECISION_FILE}"]
+        return RunPage([str(self.decision), *evidence])
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """What is brought before the gate: another playbook, another model, or both; what is None stays the incumbent's."""
+
+    playbook: Playbook | None = None
+    model: Model | None = None
+    address: str = ""
+    """Where the model is, so that the run can be continued; '' where an object was handed over."""
+
+
+async def bring(
+    run: Run, challenge: Challenge, section: GateSection, *, progress: Progress, given: Given = Given()
+) -> GateResult:
+    """Bring a candidate before the gate that `section` describes, against the incumbent of `run`."""
+    gate = build_gate(section)
+    if run.config.eval.split == "test":
+        raise WhetError(f"{run.name}: its tasks are of the test split, which no gate may look at; evaluate on select")
+    plan = plan_evaluation(run.config, replace(given, playbook=run.playbook))
+    candidate = _candidate(plan.policy, challenge)
+    same = refuse_identical(gate, plan.policy, candidate)
+    if same is not None:
+        await plan.model.close()
+        return GateResult(run.folder, same, False)
+    bank = _bank(run, plan, gate)
+    start = _start(run, plan, challenge, section, candidate, bank)
+    contest = Contest(GATE, plan.policy, candidate, plan.tasks, GATE, plan.config.eval.split, missing=1.0)
+    async with Session.open(start, progress) as session:
+        if challenge.model is not None:
+            session.players.add(challenge.model, run.config.control.target.width)
+        write_atomically(start.folder / CANDIDATE, write_playbook(candidate.playbook))
+        made_before = session.ledger.counts()["effects"] > 0
+        try:
+            decision = await decide(session, gate, bank, contest)
+        except Halted as halted:
+            session.end(str(halted))
+            raise WhetError(f"{start.folder}: no decision yet, {halted}; the same command continues") from None
+        write_json(start.folder / DECISION_FILE, decision.as_data())
+    return GateResult(start.folder, decision, made_before)
+
+
+def _candidate(incumbent: Policy, challenge: Challenge) -> Policy:
+    if challenge.playbook is not None:
+        incumbent = replace(incumbent, playbook=challenge.playbook)
+    return incumbent if challenge.model is None else replace(incumbent, model=challenge.model.fingerprint)
+
+
+def _start(
+    run: Run, plan: EvalPlan, challenge: Challenge, section: GateSection, candidate: Policy, bank: Bank
+) -> RunStart:
+    gate = section.model_dump(mode="json")
+    named = {"gate": gate, "candidate": policy_digest(candidate), "bank": digest(bank)}
+    identity = Identity(
+        {**plan.identity.config, **named}, plan.env.fingerprint, plan.model.fingerprint, digest(candidate.playbook)
+    )
+    folder = run.folder / CHILDREN / identity.digest[:8]
+    start = plan.start(folder)
+    more = {"gate": wire.dumps(gate).decode(), "candidate_model": challenge.address}
+    return replace(start, kind=KIND, identity=identity, planned=0, more=more)
+
+
+def _bank(run: Run, plan: EvalPlan, gate: Gate) -> Bank:
+    """The incumbent's draws that its own evaluation took."""
+    place = {task: position for position, task in enumerate(plan.tasks)}
+    drawn = tuple(
+        (Draw("incumbent", place[rollout.ticket.index], rollout.ticket.draw), gate.read(rollout.score))
+        for rollout in run.rollouts(EVAL)
+        if rollout.ticket.index in place
+    )
+    return replace(gate.open(len(plan.tasks)).extended(drawn), decisions=0)
+
+
+def open_challenger(address: str, config: EvalConfig) -> Model:
+    """The model of a candidate, reached as the target of the incumbent's run is."""
+    if address.startswith(BASELINE):
+        raise WhetError(f"{address}: a reference policy is no candidate; name a model that can be released")
+    section = config.target.model_copy(update={"model": address})
+    return open_model(section, config.control.target, build_environment(config, Given()))
+
+
+def bring_to_gate(
+    run: Run, challenge: Challenge, section: GateSection, *, progress: Progress | None = None, given: Given = Given()
+) -> GateResult:
+    """Bring a candidate before the gate. Ctrl-C raises `Interrupted`, which names the incumbent's run."""
+    shown = progress or Quiet()
+    try:
+        return finish(lambda: bring(run, challenge, section, progress=shown, given=given))
+    except KeyboardInterrupt:
+        raise Interrupted(str(run.folder)) from None

@@ -1,0 +1,80 @@
+"""Decisions of the gate among the runs: child runs of the evaluation whose playbook is the incumbent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from whet.config.load import validate
+from whet.config.playbooks import read_playbook
+from whet.config.schema import EvalConfig, GateSection
+from whet.errors import WhetError
+from whet.gate.decide import DECISION
+from whet.ledger.projection import write_json
+from whet.ledger.store import Ledger
+from whet.models.base import Model
+from whet.run.compose import Given
+from whet.run.decide import CANDIDATE, DECISION_FILE, KIND, Challenge, GateResult, bring_to_gate, open_challenger
+from whet.run.kinds import Continuation, RunEntry
+from whet.run.workspace import Run, open_run
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+class GateRuns:
+    """The kind of run that `whet gate RUN --candidate FILE` makes, under `RUN/gates/`."""
+
+    name = KIND
+
+    def entry(self, folder: Path, changed: float) -> RunEntry:
+        run = open_run(folder)
+        decision = _decision(folder)
+        outcomes = run.outcomes(KIND)
+        scored = [outcome for outcome in outcomes if not outcome.fault]
+        return RunEntry(
+            folder.name,
+            changed,
+            self.name,
+            run.config.env.name,
+            run.config.target.model,
+            decision["verdict"].replace("_", " ") if decision else f"undecided, {len(scored)} rollouts",
+            None,
+            len(outcomes) - len(scored),
+        )
+
+    def show(self, folder: Path) -> RenderableType:
+        from rich.text import Text
+
+        decision = _decision(folder)
+        if decision is None:
+            return Text(f"{folder}: no decision yet; continue with: whet resume {folder}")
+        return Text(f"{decision['says']}\nevidence: {folder / DECISION_FILE}")
+
+    def resume(self, folder: Path, continuation: Continuation) -> GateResult:
+        config = continuation.config(EvalConfig, folder)
+        with Ledger.read(folder) as ledger:
+            meta = ledger.meta()
+        section = validate(GateSection, orjson.loads(meta["gate"]), str(folder))
+        parent = open_run(folder.parent.parent)
+        run = Run(parent.folder, config, parent.playbook)
+        model: Model | None = open_challenger(meta["candidate_model"], config) if meta["candidate_model"] else None
+        challenge = Challenge(read_playbook(str(folder / CANDIDATE)), model, meta["candidate_model"])
+        return bring_to_gate(run, challenge, section, progress=continuation.progress, given=continuation.given)
+
+    def rebuild(self, folder: Path, given: Given) -> str:
+        decision = _decision(folder)
+        if decision is None:
+            raise WhetError(f"{folder}: no decision yet; continue with: whet resume {folder}")
+        write_json(folder / DECISION_FILE, decision)
+        return f"rebuilt from a decision on {len(decision['draws'])} draws"
+
+
+def _decision(folder: Path) -> dict[str, Any] | None:
+    with Ledger.read(folder) as ledger:
+        return next((body for _, body in ledger.effects(DECISION)), None)
+
+
+RUNS_KIND = GateRuns()

@@ -1,0 +1,100 @@
+"""The end of a training run for a person: the sealed test, what was accepted and why, what it cost, where it lies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whet.evals.compare import Comparison
+from whet.evals.intervals import Estimate
+from whet.run.sealed_test import BEST, FINAL, INITIAL, NONE, SealedResult
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from whet.run.train import TrainResult
+
+SHOWN = 160
+"""Characters of a change in the list."""
+
+
+def result_parts(result: TrainResult) -> list[str | RenderableType]:
+    parts: list[str | RenderableType] = [*_tested(result), _accepted(result)]
+    used = result.summary["token_summary"]["_total"]
+    tokens = used["prompt_tokens"] + used["completion_tokens"]
+    cost = f", ${used['usd']:.2f}" if used["usd"] else ""
+    parts.append(f"{used['calls']:,} calls, {tokens:,} tokens{cost}, {result.seconds:.0f} s")
+    if result.training.spent:
+        parts.append(f"learning ended: {result.training.spent}")
+    if result.stopped:
+        parts.append(f"stopped: {result.stopped}\ncontinue with: whet resume {result.folder}")
+    parts.append(
+        f"best playbook: {result.folder}/best_skill.md (to use: --playbook {result.folder}/best_playbook.json)\n"
+        f"report: {result.folder}/summary.json, step by step: {result.folder}/history.json"
+    )
+    return parts
+
+
+def _tested(result: TrainResult) -> list[str | RenderableType]:
+    tested = result.tested
+    if tested is None:
+        return []
+    parts: list[str | RenderableType] = [tested_table(tested)]
+    parts += [f"note: {line}" for line in warnings(tested)]
+    for name in (BEST, FINAL):
+        gain = tested.gains[name]
+        if name == BEST or result.judge.best.policy != result.judge.current.policy:
+            parts.append(gain.words(INITIAL, name) if isinstance(gain, Comparison) else f"{name}: {gain}")
+    return parts
+
+
+def _accepted(result: TrainResult) -> str:
+    judgements = result.judge.judgements
+    accepted = [judgement for judgement in judgements if judgement.accepted]
+    expected = result.summary["expected_false_accepts"]
+    false = "" if expected is None else f"; at most {expected:.2f} of them by chance"
+    lines = [f"\naccepted: {len(accepted)} of {len(judgements)} candidates{false}"]
+    for judgement in accepted:
+        lines += [f"  {change[:SHOWN]}" for change in judgement.candidate.words()]
+        lines.append(f"    {judgement.decision}")
+    return "\n".join(lines)
+
+
+def tested_table(tested: SealedResult) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(title="sealed test", title_justify="left", box=SIMPLE_HEAD, collapse_padding=True)
+    for heading in ("", "tasks", "pass rate [95 %]", "soft"):
+        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
+    for name in (NONE, INITIAL, BEST, FINAL):
+        figures = tested.summaries[name].overall
+        table.add_row(name, str(figures.tasks), _ranged(figures.pass_rate), _plain(figures.mean_soft))
+    if tested.floor is not None:
+        best = tested.floor.best
+        table.add_row(f"floor: {best.name}", str(best.pass_rate.tasks), _ranged(best.pass_rate), "", style="dim")
+    return table
+
+
+def warnings(tested: SealedResult) -> list[str]:
+    """What a reader of the table must know."""
+    found = []
+    best, floor = tested.summaries[BEST].overall, tested.floor
+    if floor is not None and best.pass_rate is not None and floor.best.pass_rate.value >= best.pass_rate.value:
+        found.append(
+            f"the floor is not below the best playbook: a policy without any skill ({floor.best.name}) does as well"
+        )
+    faults = sum(summary.overall.faults for summary in tested.summaries.values())
+    if faults:
+        found.append(f"{faults} test rollouts met a fault and are missing")
+    return found
+
+
+def _ranged(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return ""
+    return f"{estimate.value:.3f} [{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
+
+
+def _plain(estimate: Estimate | None) -> str:
+    return "" if estimate is None else f"{estimate.value:.3f}"

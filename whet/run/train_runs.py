@@ -1,0 +1,115 @@
+"""Training runs among the runs: their line in the list, their page, continuing and rebuilding them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from whet.config.playbooks import read_playbook
+from whet.learn.outcome_files import SUMMARY
+from whet.ledger.store import Ledger
+from whet.rollout.loop import finish
+from whet.rollout.progress import Quiet
+from whet.rollout.session import CONFIG, DONE, ENDED, PLAYBOOK
+from whet.run.compose import Given
+from whet.run.kinds import Continuation, RunEntry
+from whet.run.offline import Offline
+from whet.run.train import KIND, TrainResult, load_train_config, plan_training, run_training, train_plan
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+ROWS = {"no playbook": "no_playbook_test", "initial": "baseline_test", "best": "test", "final": "final_test"}
+
+
+class TrainRuns:
+    """The kind of run that `whet train` makes."""
+
+    name = KIND
+
+    def entry(self, folder: Path, changed: float) -> RunEntry:
+        """Its rollouts of all purposes, and what the best policy solved in the sealed test."""
+        config = load_train_config(folder / CONFIG)
+        with Ledger.read(folder) as ledger:
+            faults = sum(bool(outcome.fault) for outcome in ledger.outcomes())
+            ended = [event.body["why"] for event in ledger.events(ENDED)]
+        summary = summary_of(folder)
+        if ended[-1:] == [DONE]:
+            state = "trained"
+        else:
+            state = f"step {summary['total_steps']} of {summary['planned_steps']}" if summary else "under way"
+        solved = summary.get("test_hard")
+        return RunEntry(folder.name, changed, self.name, config.env.name, config.target.model, state, solved, faults)
+
+    def show(self, folder: Path) -> RenderableType:
+        return training_page(folder)
+
+    def resume(self, folder: Path, continuation: Continuation) -> TrainResult:
+        config = continuation.config(type(load_train_config(folder / CONFIG)), folder)
+        given = replace(continuation.given, playbook=read_playbook(str(folder / PLAYBOOK)))
+
+        def watch(training: Any) -> None:
+            for line in training.news():
+                continuation.tell(line)
+
+        progress = continuation.progress
+        return run_training(config, given, runs=folder.parent, name=folder.name, progress=progress, watch=watch)
+
+    def rebuild(self, folder: Path, given: Given) -> str:
+        """The run is replayed as far as its ledger reaches, calling nobody."""
+        return f"rebuilt from {replay(folder, given).summary['total_steps']} steps"
+
+
+def replay(folder: Path, given: Given = Given()) -> TrainResult:
+    """A training run worked off again from its ledger alone, with nobody to call."""
+    config = load_train_config(folder / CONFIG)
+    playbook = read_playbook(str(folder / PLAYBOOK))
+    plan = Offline.of(plan_training(config, replace(given, playbook=playbook)))
+    return finish(
+        lambda: train_plan(plan, progress=Quiet(), watch=lambda _: None, runs=folder.parent, name=folder.name)
+    )
+
+
+def summary_of(folder: Path) -> dict[str, Any]:
+    """The summary of a run; empty while none is written."""
+    file = folder / SUMMARY
+    return dict(orjson.loads(file.read_bytes())) if file.is_file() else {}
+
+
+def training_page(folder: Path) -> RenderableType:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    summary = summary_of(folder)
+    if not summary:
+        return Text(f"{folder}: no step is complete yet; continue with: whet resume {folder}")
+    lines = [
+        f"steps: {summary['total_steps']} of {summary['planned_steps']}, accepted {summary['total_accepts']}, "
+        f"rejected {summary['total_rejects']}, skipped {summary['total_skips']}",
+        f"best playbook: {folder}/best_skill.md, from {summary['best_origin']}",
+    ]
+    for accepted in summary["accepted"]:
+        lines += [f"  {change[:160]}" for change in accepted["changes"]]
+        lines.append(f"    {accepted['says']}")
+    if summary["stopped"]:
+        lines.append(f"stopped: {summary['stopped']}; continue with: whet resume {folder}")
+    told = Text("\n".join(lines))
+    if summary["test_hard"] is None:
+        return told
+    table = Table(title="sealed test", title_justify="left", box=SIMPLE_HEAD, collapse_padding=True)
+    for heading in ("", "pass rate [95 %]"):
+        table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
+    for name, key in ROWS.items():
+        low, high = summary[f"{key}_hard_interval"]
+        table.add_row(name, f"{summary[f'{key}_hard']:.3f} [{low:.3f}, {high:.3f}]")
+    if summary["floor_policy"]:
+        table.add_row(f"floor: {summary['floor_policy']}", f"{summary['floor_test_hard']:.3f}", style="dim")
+    return Group(table, Text(str(summary["test_delta_says"])), told)
+
+
+RUNS_KIND = TrainRuns()
