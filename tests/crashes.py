@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from whet.ledger.store import Ledger
+from whet.ledger.writer import LedgerWriter
 
 
 class Crash(BaseException):
@@ -15,10 +15,10 @@ class Crash(BaseException):
 
 def crashing(monkeypatch: pytest.MonkeyPatch, at: int, *, before: bool) -> list[int]:
     """Dies at the `at`-th commit, before or after it; nothing is written from then on. Returns the counter."""
-    commit = Ledger._commit
+    commit = LedgerWriter._commit
     count = [0]
 
-    def dying(self: Ledger, statements: Any) -> None:
+    def dying(self: LedgerWriter, statements: Any) -> None:
         count[0] += 1
         if count[0] > at or (count[0] == at and before):
             raise Crash
@@ -26,5 +26,5 @@ def crashing(monkeypatch: pytest.MonkeyPatch, at: int, *, before: bool) -> list[
         if count[0] == at:
             raise Crash
 
-    monkeypatch.setattr(Ledger, "_commit", dying)
+    monkeypatch.setattr(LedgerWriter, "_commit", dying)
     return count
