@@ -27,7 +27,7 @@ from whet.rollout.attempt import Bounds, Player
 from whet.rollout.budget import Limits
 from whet.rollout.works import Works
 from whet.sandbox.base import Sandbox
-from whet.sandbox.opening import open_sandbox
+from whet.sandbox.isolation import open_sandbox
 from whet.types import Playbook, Role, Sampling
 
 BASELINE = "baseline:"

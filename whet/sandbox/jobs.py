@@ -149,7 +149,7 @@ def _shaped(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _words(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(one, str) for one in value)
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(word, str) for word in value)
 
 
 def _limits(given: Any) -> dict[str, float]:

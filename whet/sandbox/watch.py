@@ -13,7 +13,7 @@ _FLOOD = 16
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-class Watch:
+class JobWatch:
     """The streams of one job, and the verdict on it."""
 
     def __init__(self, limits: Mapping[str, float], stdin: bytes, in_end: int, out_end: int, err_end: int) -> None:
@@ -120,10 +120,10 @@ def tree_memory(proc: int, root: int, enough: float) -> int:
 def _tree(proc: int, root: str) -> list[str]:
     found, todo = [], [root]
     while todo:
-        one = todo.pop()
-        found.append(one)
-        for thread in _threads(proc, one):
-            todo += _read(proc, f"{one}/task/{thread}/children", "").split()
+        pid = todo.pop()
+        found.append(pid)
+        for thread in _threads(proc, pid):
+            todo += _read(proc, f"{pid}/task/{thread}/children", "").split()
     return found
 
 

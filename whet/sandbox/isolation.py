@@ -30,13 +30,6 @@ PRELOAD = (
 """Libraries that Python code finds already loaded. Installed packages outside this list are not in the sandbox."""
 
 
-class BubblewrapSandbox(LocalSandbox):
-    """Namespaces through bubblewrap: for machines that allow them to it alone."""
-
-    def __init__(self, preload: Sequence[str] = (), width: int | None = None) -> None:
-        super().__init__("bubblewrap", preload, width)
-
-
 def open_sandbox(*, allow_weak: bool = False, preload: Sequence[str] = PRELOAD, width: int | None = None) -> Sandbox:
     """A sandbox whose walls were seen to stand. With `allow_weak`, one without namespaces where there is no other."""
     if not sys.platform.startswith("linux"):
@@ -65,4 +58,4 @@ def open_sandbox(*, allow_weak: bool = False, preload: Sequence[str] = PRELOAD, 
 def _modes() -> list[str]:
     """Ways to namespaces, strongest first."""
     modes = ["root", "user"] if os.getuid() == 0 else ["user"]
-    return [*modes, "bubblewrap"] if bubblewrap.program() else modes
+    return [*modes, "bubblewrap"] if bubblewrap.find() else modes

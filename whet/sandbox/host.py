@@ -1,4 +1,4 @@
-"""What the warm parent knows and every process forked from it inherits."""
+"""What the warm parent found out about its host; every process forked from it inherits that."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """How walls are raised here, and what was found out once so that no job needs to."""
+class HostFacts:
+    """How walls are raised on this host, and what was found out once so that no job needs to."""
 
     mode: str
     """`root`: namespaces by privilege; `user`: by a user namespace; `bubblewrap`: by that; `weak`: none."""
     first_uid: int | None
     """The first of the uids that jobs run under; None where we cannot become another user."""
+    bubblewrap: str
+    """The path of bubblewrap, found before the variables of the environment were let go; '' in other modes."""
     scratch: str
     """A folder of the host's for the files of jobs, where they have no filesystem of their own."""
     proc: int

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from whet.errors import WhetError
-from whet.sandbox import bubblewrap, opening
+from whet.sandbox import bubblewrap, isolation
+from whet.sandbox.isolation import open_sandbox
 from whet.sandbox.jobs import Limits, run_command, run_python
 from whet.sandbox.local import LocalSandbox
-from whet.sandbox.opening import open_sandbox
 
-# Stands in for bubblewrap: takes its options, builds no walls, runs the program that follows them.
+# Stands in for bubblewrap: notes that it was started, takes its options, builds no walls, runs the program after them.
 STUB = """#!/bin/bash
+: >> "$0.started"
 while [ "$1" != "--" ]; do
   case "$1" in
     --bind) place="$2";;
@@ -32,11 +33,11 @@ exec "${words[@]}"
 
 def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine on which neither root nor an ordinary user may make one, and without bubblewrap."""
-    monkeypatch.setattr(opening, "_modes", list)
+    monkeypatch.setattr(isolation, "_modes", list)
 
 
 @pytest.fixture
-def stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def stub(tmp_path: Path) -> Path:
     program = tmp_path / "bwrap"
     program.write_text(STUB)
     program.chmod(0o755)
@@ -84,7 +85,7 @@ def test_a_machine_that_is_not_linux_is_told_what_to_use(monkeypatch: pytest.Mon
 
 
 def test_a_sandbox_whose_walls_do_not_stand_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "_modes", lambda: ["weak"])
+    monkeypatch.setattr(isolation, "_modes", lambda: ["weak"])
     with pytest.raises(WhetError, match="no wall for processes, ipc, files"):
         open_sandbox(preload=())
 
@@ -103,9 +104,8 @@ def test_a_missing_library_is_named_and_the_rest_is_there() -> None:
     assert sandbox.missing == ("no_such_library",)
 
 
-def test_bubblewrap_is_asked_for_every_wall(stub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bubblewrap, "program", lambda: str(stub))
-    words = bubblewrap.arguments("/play", "/job", {"RLIMIT_CORE": 0}, ["true"], 9)
+def test_bubblewrap_is_asked_for_every_wall() -> None:
+    words = bubblewrap.arguments("/usr/bin/bwrap", "/play", "/job", {"RLIMIT_CORE": 0}, ["true"], 9)
     options = words[: words.index("--")]
     assert {"--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--remount-ro"} <= set(options)
     assert options[options.index("--seccomp") + 1] == "9"
@@ -116,11 +116,17 @@ def test_bubblewrap_is_asked_for_every_wall(stub: Path, monkeypatch: pytest.Monk
 
 def test_a_job_goes_through_bubblewrap_and_back(stub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{stub.parent}:/usr/bin:/bin")
-    monkeypatch.setattr("whet.sandbox.local._PROGRAMS", f"{stub.parent}:/usr/bin:/bin")
-    sandbox = opening.BubblewrapSandbox()
+    sandbox = LocalSandbox("bubblewrap")
     python = run_python("print(input()); open('out', 'w').write('kept')", stdin="hello", collect=["out"])
     command = run_command(["sh", "-c", "exit 4"])
     values = [asyncio.run(sandbox.run(work.payload)).value for work in (python, command)]
     sandbox.discard()
     assert (values[0]["stdout"], values[0]["files"]) == ("hello\n", {"out": "kept"})
     assert values[1]["exit_code"] == 4
+    assert Path(f"{stub}.started").exists(), "another bubblewrap was started than the first on the PATH"
+
+
+def test_without_bubblewrap_on_the_path_its_sandbox_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(WhetError, match="no program bwrap on the PATH"):
+        LocalSandbox("bubblewrap")
