@@ -18,7 +18,7 @@ from whet.envs.base import Play, ask
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.ledger.store import Ledger
 from whet.models import Model, ModelOptions, Price, Request, load_model
-from whet.models.agent_workspace import FILE_BYTES, files_of
+from whet.models.agent.workspace import FILE_BYTES, files_of
 from whet.rollout.attempt import Player
 from whet.rollout.budget import Budget
 from whet.rollout.engine import Engine, Quiet

@@ -16,7 +16,7 @@ from whet.models import ModelOptions, load_model
     [
         ("opnai:gpt-5", "Did you mean 'openai'?"),
         ("gpt-5", "Did you mean 'openai:gpt-5'?"),
-        ("llama:x", "one of openai, openrouter, azure, embedded, scripted"),
+        ("llama:x", "one of agent, anthropic, azure, embedded, hf, openai, openrouter, scripted"),
         ("openai:", "names no model: write openai:MODEL"),
         ("baseline:oracle", "reference policy of an environment"),
     ],

@@ -11,9 +11,10 @@ import pytest
 
 from whet.errors import WhetError
 from whet.models import ModelOptions, Price, Request
-from whet.models.openai_body import Dialect
-from whet.models.openai_reply import decoded, replies
-from whet.models.retry import Trouble
+from whet.models.chat.json_body import decoded
+from whet.models.chat.retry import Trouble
+from whet.models.openai.body import ChatDialect
+from whet.models.openai.reply import replies
 from whet.types import (
     Image,
     MalformedCall,
@@ -35,7 +36,7 @@ TOOL = ToolSpec("run", "Runs.", {"type": "object", "properties": {"code": {"type
 
 
 def body(request: Request = ASKED, n: int = 1, **options: Any) -> dict[str, Any]:
-    return orjson.loads(Dialect("m", "max_tokens", ModelOptions(**options)).body(request, n))
+    return orjson.loads(ChatDialect("m", "max_tokens", ModelOptions(**options)).body(request, n))
 
 
 def understood(message: dict[str, Any], request: Request = ASKED, **fields: Any) -> Reply:

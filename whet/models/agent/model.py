@@ -17,13 +17,13 @@ from typing import Any
 
 from whet.errors import FaultError, LimitReached, WhetError, nearest
 from whet.keys import bytes_digest, digest
-from whet.models import fenced
-from whet.models.agent_traces import ClaudeEvents, CodexEvents, Dialect, PlainOutput, Told
-from whet.models.agent_workspace import Workspace
+from whet.models.agent.process import ProcessExit, run_command
+from whet.models.agent.traces import AgentReport, ClaudeEvents, CodexEvents, OutputFormat, PlainOutput
+from whet.models.agent.workspace import Workspace
 from whet.models.base import Model, Request
-from whet.models.child import Ended, run_command
+from whet.models.chat import fenced
+from whet.models.chat.toolcalls import CallReader, demanded
 from whet.models.options import ModelOptions
-from whet.models.toolcalls import Reader, demanded
 from whet.types import Fault, Reply
 
 SCHEME = "agent:"
@@ -36,11 +36,11 @@ _PLACEHOLDERS = ("{prompt_file}", "{workspace}", "{output_file}")
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class AgentCommand:
     """How an agent is called. Without `{prompt_file}` in its words, the prompt is on standard input."""
 
     words: tuple[str, ...]
-    reads: Dialect = field(default_factory=PlainOutput)
+    reads: OutputFormat = field(default_factory=PlainOutput)
     keys: tuple[str, ...] = ()
     """Environment variables that hold its key."""
     install: str = ""
@@ -49,13 +49,13 @@ class Command:
 
 
 _KNOWN = {
-    "codex": Command(
+    "codex": AgentCommand(
         ("codex", "exec", "--json", "--color", "never", "--skip-git-repo-check", "--sandbox", "workspace-write"),
         CodexEvents(),
         ("OPENAI_API_KEY", "CODEX_API_KEY"),
         "npm install -g @openai/codex",
     ),
-    "claude": Command(
+    "claude": AgentCommand(
         ("claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits"),
         ClaudeEvents(),
         ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"),
@@ -69,7 +69,7 @@ class Agent(Model):
 
     places_playbook = True
 
-    def __init__(self, name: str, command: Command, options: ModelOptions) -> None:
+    def __init__(self, name: str, command: AgentCommand, options: ModelOptions) -> None:
         settings = checked(name, options.extra)
         self.name = name
         self.price = options.price
@@ -106,7 +106,7 @@ class Agent(Model):
         for attempt in list(self._workspaces):
             await self.leave(attempt)
 
-    async def _run(self, workspace: Workspace) -> Ended:
+    async def _run(self, workspace: Workspace) -> ProcessExit:
         places = dict(zip(_PLACEHOLDERS, map(str, (workspace.prompt, workspace.place, workspace.answer)), strict=True))
         words = [_filled(word, places) for word in self._words]
         on_stdin = "{prompt_file}" not in " ".join(self._words)
@@ -128,7 +128,7 @@ class Agent(Model):
         kept = {name: os.environ[name] for name in (*_KEPT, *self._passed) if name in os.environ}
         return {"HOME": home, "TMPDIR": home, "TERM": "dumb", "NO_COLOR": "1", **kept}
 
-    def _reply(self, ended: Ended, workspace: Workspace, request: Request) -> Reply:
+    def _reply(self, ended: ProcessExit, workspace: Workspace, request: Request) -> Reply:
         """The reply of a call that ended, or the limit or the fault that it ended by."""
         if ended.status is None:
             raise LimitReached("deadline", f"{self.name} had not finished after {self._seconds:g} s")
@@ -140,7 +140,7 @@ class Agent(Model):
             raise FaultError(Fault("agent_error", self.name, _complaint(ended, told)))
         files, left_out = workspace.collect()
         text = told.answer or ""
-        found = fenced.read(text, Reader.of(request, cut=False)) if request.tools else None
+        found = fenced.read(text, CallReader.of(request, cut=False)) if request.tools else None
         usage = told.usage
         if usage.usd is None and self.price is not None:
             usage = replace(usage, usd=self.price.of(usage))
@@ -172,7 +172,7 @@ def open_agent(address: str, options: ModelOptions) -> Agent:
     if not words or (shutil.which(words[0]) is None and not Path(words[0]).is_file()):
         hint = nearest(identifier, _KNOWN)
         raise WhetError(f"{address}: there is no program {words[0] if words else ''!r}.{hint}")
-    return Agent(address, Command(tuple(map(_absolute, words)), identity=identifier), options)
+    return Agent(address, AgentCommand(tuple(map(_absolute, words)), identity=identifier), options)
 
 
 def checked(name: str, extra: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -189,7 +189,7 @@ def checked(name: str, extra: Mapping[str, Any]) -> Mapping[str, Any]:
     return extra
 
 
-def _named_keys(command: Command, options: ModelOptions) -> tuple[str, ...]:
+def _named_keys(command: AgentCommand, options: ModelOptions) -> tuple[str, ...]:
     if options.key_file or options.key_command:
         raise WhetError("an agent reads its key from the environment: name the variable with key_env.")
     if options.key_env is None:
@@ -222,12 +222,12 @@ def _answer(workspace: Workspace) -> str:
         return ""
 
 
-def _complaint(ended: Ended, told: Told) -> str:
+def _complaint(ended: ProcessExit, told: AgentReport) -> str:
     tail = " ".join((told.problem or ended.stderr or ended.stdout).split())[-300:]
     return f"it ended with status {ended.status} and gave no answer: {tail or 'it printed nothing'}"
 
 
-def _notes(ended: Ended, left_out: list[str]) -> list[Mapping[str, Any]]:
+def _notes(ended: ProcessExit, left_out: list[str]) -> list[Mapping[str, Any]]:
     """What is worth knowing beside the agent's own trace."""
     notes: list[Mapping[str, Any]] = []
     if ended.stderr.strip():

@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProcessExit:
     """How a command ended. `status` is None where the time limit ended it; a negative one is a signal."""
 
     status: int | None
@@ -23,7 +23,7 @@ class Ended:
     stderr: str
 
 
-class Capped:
+class CappedPipe:
     """Reads one end of a pipe: keeps the beginning and the end of what comes, each up to half of `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
@@ -34,7 +34,7 @@ class Capped:
         self._read, self.write = os.pipe()
         os.set_blocking(self._read, False)
 
-    def __enter__(self) -> Capped:
+    def __enter__(self) -> CappedPipe:
         asyncio.get_running_loop().add_reader(self._read, self._take)
         return self
 
@@ -76,12 +76,12 @@ class Capped:
 
 async def run_command(
     words: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: Path, seconds: float, limit: int
-) -> Ended:
+) -> ProcessExit:
     """Run `words` in a session of its own. However it ends, every process of the session is killed.
 
     Raises `OSError` where the command cannot be started.
     """
-    with Capped(limit) as stdout, Capped(min(limit, 65536)) as stderr:
+    with CappedPipe(limit) as stdout, CappedPipe(min(limit, 65536)) as stderr:
         with stdin.open("rb") as source:
             process = await asyncio.create_subprocess_exec(
                 *words,
@@ -103,7 +103,7 @@ async def run_command(
         finally:
             kill_session(process.pid)
             await process.wait()
-        return Ended(status, stdout.text(), stderr.text())
+        return ProcessExit(status, stdout.text(), stderr.text())
 
 
 def kill_session(leader: int) -> None:

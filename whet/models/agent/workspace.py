@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 import orjson
 
 from whet.errors import WhetError
-from whet.models import fenced
 from whet.models.base import Request
+from whet.models.chat import fenced
+from whet.models.chat.images import Blob, image_bytes, parts
 from whet.types import Image, Message, Playbook
 
 FILE_BYTES = 256 * 1024
@@ -29,8 +30,6 @@ FILES = 200
 
 _OURS = ("SKILL.md", "TASK.md")
 _PASSED_OVER = {".git", "node_modules", "__pycache__", ".venv", ".cache"}
-
-Blob = Callable[[str], bytes] | None
 
 
 @dataclass(slots=True)
@@ -107,13 +106,13 @@ def files_of(playbook: Playbook) -> dict[str, str]:
     """A playbook as files: SKILL.md with the worked examples at its end, and the files beside it."""
     files = {}
     for name, text in playbook.files.items():
-        parts = PurePosixPath(name).parts
-        if not parts or name.startswith("/") or ".." in parts or name in _OURS:
+        steps = PurePosixPath(name).parts
+        if not steps or name.startswith("/") or ".." in steps or name in _OURS:
             raise WhetError(f"the playbook's file {name!r} cannot lie in a workspace: give it a plain relative name.")
         files[name] = text
     shown = [
-        f"### Example {n}\n\n{one.question}\n\nA good answer:\n\n{one.answer}"
-        for n, one in enumerate(playbook.examples, 1)
+        f"### Example {n}\n\n{example.question}\n\nA good answer:\n\n{example.answer}"
+        for n, example in enumerate(playbook.examples, 1)
     ]
     parts_of_skill = [playbook.text, *(("## Worked examples", *shown) if shown else ())]
     if skill := "\n\n".join(filter(None, parts_of_skill)):
@@ -139,30 +138,28 @@ def prompt(task: str, playbook: Playbook, *, again: bool) -> str:
 def conversation(request: Request, place: Path) -> str:
     """What was said so far as Markdown; images become files beside it."""
     said = request.messages
-    parts = [_said(message, request.blob, place, alone=len(said) == 1) for message in said]
+    sections = [_said(message, request.blob, place, alone=len(said) == 1) for message in said]
     if request.tools:
-        parts.append(fenced.manual(request.tools, request.must_call))
+        sections.append(fenced.manual(request.tools, request.must_call))
     if request.shape.schema is not None:
         schema = orjson.dumps(dict(request.shape.schema)).decode()
-        parts.append(f"The answer must be JSON alone, valid under this schema: {schema}")
-    return "\n\n".join(filter(None, parts))
+        sections.append(f"The answer must be JSON alone, valid under this schema: {schema}")
+    return "\n\n".join(filter(None, sections))
 
 
 _TITLES = {"system": "Instructions", "user": "Task", "assistant": "Your earlier answer", "tool": "Result of your call"}
 
 
 def _said(message: Message, blob: Blob, place: Path, *, alone: bool) -> str:
-    parts = (message.content,) if isinstance(message.content, str) else message.content
-    text = "".join(part if isinstance(part, str) else _shown(part, blob, place) for part in parts)
+    text = "".join(part if isinstance(part, str) else _shown(part, blob, place) for part in parts(message))
     return text if alone else f"## {_TITLES[message.author]}\n\n{text}"
 
 
 def _shown(image: Image, blob: Blob, place: Path) -> str:
-    if blob is None:
-        raise WhetError(f"a message shows the image {image.sha256[:12]}, but the request has no blob to read it from.")
+    data = image_bytes(image, blob)
     path = place / "images" / f"{image.sha256[:16]}.{image.media_type.partition('/')[2] or 'png'}"
     path.parent.mkdir(exist_ok=True)
-    path.write_bytes(blob(image.sha256))
+    path.write_bytes(data)
     return f"\n![image]({path.relative_to(place)})\n"
 
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import base64
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
 from whet.errors import WhetError
-from whet.models import fenced
+from whet.models.anthropic.thoughts import Blocks, called
 from whet.models.base import Request
+from whet.models.chat import fenced
+from whet.models.chat.images import Blob, image_bytes
+from whet.models.chat.json_body import Json
+from whet.models.chat.toolcalls import safe_name
 from whet.models.options import ModelOptions
-from whet.models.thoughts import Blocks, called
 from whet.types import Content, Image, Message, Sampling, Shape, ToolSpec
-
-Json = dict[str, Any]
-Blob = Callable[[str], bytes] | None
 
 LEAST_THINKING = 1024
 """Tokens below which the service takes no thinking budget."""
@@ -157,13 +155,8 @@ def _content(content: Content, blob: Blob) -> list[Json]:
 
 
 def _image(image: Image, blob: Blob) -> Json:
-    if blob is None:
-        raise WhetError(f"a message shows the image {image.sha256[:12]}, but the request has no blob to read it from.")
-    data = base64.b64encode(blob(image.sha256)).decode()
+    data = base64.b64encode(image_bytes(image, blob)).decode()
     return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}}
-
-
-_TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def _assistant(message: Message, blob: Blob) -> list[Json]:
@@ -175,6 +168,6 @@ def _assistant(message: Message, blob: Blob) -> list[Json]:
     for bad in message.malformed:
         if bad.id:
             blocks.append({"type": "text", "text": f"[malformed call of {bad.name or 'a tool'}: {bad.raw}]"})
-            name = _TOOL_NAME.sub("_", bad.name)[:64] or "unknown"
+            name = safe_name(bad.name)
             calls.append({"type": "tool_use", "id": bad.id, "name": name, "input": {}})
     return blocks + calls

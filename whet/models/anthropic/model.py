@@ -1,31 +1,28 @@
 """Anthropic's messages API, at Anthropic or at any server that speaks it.
 
 A seed is not sent, because the service knows none. Thinking is asked for with `sampling.effort`, which becomes a share
-of `max_tokens` (`anthropic_body.SHARES`), or with `extra = {thinking = {...}}`, which is sent as it is.
+of `max_tokens` (`anthropic.body.SHARES`), or with `extra = {thinking = {...}}`, which is sent as it is.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
-import time
-from random import Random
 
 from yarl import URL
 
 from whet.errors import WhetError
-from whet.keys import digest, seed_for
-from whet.models.anthropic_body import MessagesDialect
-from whet.models.anthropic_reply import inner_status, refusal, reply_of
+from whet.keys import digest
+from whet.models.anthropic.body import MessagesDialect
+from whet.models.anthropic.reply import inner_status, refusal, reply_of
+from whet.models.anthropic.thoughts import Thoughts, called
 from whet.models.base import Model, Request
-from whet.models.endpoint import Auth, Endpoint, base, is_loopback
-from whet.models.openai import check
-from whet.models.openai_refusal import Filtered
-from whet.models.openai_reply import decoded
+from whet.models.chat.endpoint import Auth, Endpoint, base, check_options, is_loopback
+from whet.models.chat.json_body import decoded
+from whet.models.chat.retry import Persistence
+from whet.models.chat.status import ContentRefusal
 from whet.models.options import ModelOptions
-from whet.models.retry import Clock, Patience, Sleep, persist
+from whet.models.registry.price import priced
 from whet.models.secrets import Key, key_for
-from whet.models.thoughts import Thoughts, called
 from whet.types import Reply, Usage
 
 API_VERSION = "2023-06-01"
@@ -41,12 +38,8 @@ class Anthropic(Model):
         url: URL,
         key: Key,
         options: ModelOptions,
-        *,
-        random: Random | None = None,
-        sleep: Sleep = asyncio.sleep,
-        clock: Clock = time.monotonic,
     ) -> None:
-        check(options)
+        check_options(options)
         scheme, _, model = name.partition(":")
         self.name = name
         self.fingerprint = digest(scheme, model, options.tools, dict(options.extra))
@@ -58,24 +51,14 @@ class Anthropic(Model):
         version = {"anthropic-version": options.api_version or API_VERSION}
         self._endpoint = Endpoint(url, key, auth, options, version)
         self._thoughts = Thoughts()
-        self._patience = Patience(options.attempts, options.deadline)
-        self._random = random or Random(seed_for("backoff", name, os.getpid()))
-        self._sleep = sleep
-        self._clock = clock
+        self._persistence = Persistence.of(name, self._endpoint.where, options)
 
     async def complete(self, request: Request) -> Reply:
         body = self._dialect.body(request, self._thoughts.of(request.messages))
         async with self._endpoint.slots():
             try:
-                return await persist(
-                    lambda: self._attempt(body, request),
-                    self._patience,
-                    where=self._endpoint.where,
-                    random=self._random,
-                    sleep=self._sleep,
-                    clock=self._clock,
-                )
-            except Filtered:
+                return await self._persistence.run(lambda: self._attempt(body, request))
+            except ContentRefusal:
                 return Reply("", finish="filter", usage=Usage(calls=1, usd=None if self.price is None else 0.0))
 
     async def close(self) -> None:
@@ -104,7 +87,7 @@ def open_anthropic(address: str, options: ModelOptions) -> Anthropic:
     key = key_for(options, "ANTHROPIC_API_KEY", own=own, needed=not is_loopback(url))
     if "max_tokens" in options.extra:
         raise WhetError("extra must not set max_tokens: budgets go by sampling.max_tokens.")
-    return Anthropic(address, _messages(url), key, options)
+    return Anthropic(address, _messages(url), key, priced(address, options))
 
 
 def _messages(url: URL) -> URL:

@@ -10,20 +10,17 @@ from typing import Any
 import orjson
 
 from whet.errors import LimitReached, WhetError
-from whet.models import fenced
+from whet.models.anthropic.thoughts import Blocks
 from whet.models.base import FREE, Price, Request
-from whet.models.endpoint import Answer
-from whet.models.openai_refusal import Filtered
-from whet.models.openai_reply import Quote, decoded
+from whet.models.chat import fenced
+from whet.models.chat.endpoint import HttpAnswer
+from whet.models.chat.json_body import Json, Quote, error_of
+from whet.models.chat.retry import Trouble
+from whet.models.chat.status import AGAIN, ContentRefusal, refused
+from whet.models.chat.toolcalls import CallReader, ReplyCalls, demanded
 from whet.models.options import ModelOptions
-from whet.models.refusing import AGAIN, refused
-from whet.models.retry import Trouble
 from whet.models.secrets import quoted
-from whet.models.thoughts import Blocks
-from whet.models.toolcalls import Read, Reader, demanded
 from whet.types import Finish, Reply, Usage
-
-Json = dict[str, Any]
 
 _FINISHES: Mapping[str, Finish] = {
     "max_tokens": "length",
@@ -63,22 +60,22 @@ def reply_of(
     return demanded(reply, request), tuple(content)
 
 
-def _calls(content: list[Json], text: str, request: Request, options: ModelOptions, *, cut: bool) -> Read:
+def _calls(content: list[Json], text: str, request: Request, options: ModelOptions, *, cut: bool) -> ReplyCalls:
     """The calls of a reply. The service sends arguments parsed, so what a cut-off call had left looks whole: where the
     limit ended the reply, its last call is taken for cut off."""
     if not request.tools:
-        return Read()
-    reader = Reader.of(request, cut)
+        return ReplyCalls()
+    reader = CallReader.of(request, cut)
     if options.tools == "fenced":
         return fenced.read(text, reader)
     used = [block for block in content if block.get("type") == "tool_use"]
     broken_off = cut and bool(used) and content[-1] is used[-1]
-    wired = [_wired(one, None if broken_off and one is used[-1] else one.get("input")) for one in used]
+    wired = [_wired(block, None if broken_off and block is used[-1] else block.get("input")) for block in used]
     found = reader.native(wired)
     if not broken_off:
         return found
     *others, last = found.malformed
-    return Read(found.calls, (*others, replace(last, raw=orjson.dumps(used[-1].get("input")).decode())))
+    return ReplyCalls(found.calls, (*others, replace(last, raw=orjson.dumps(used[-1].get("input")).decode())))
 
 
 def _wired(block: Json, arguments: Any) -> Json:
@@ -132,24 +129,15 @@ def inner_status(data: Any) -> int:
     return _STATUS_OF.get(str(error.get("type")) if isinstance(error, dict) else "", 500)
 
 
-def refusal(answer: Answer, status: int, *, where: str, key: str) -> Exception:
+def refusal(answer: HttpAnswer, status: int, *, where: str, key: str) -> Exception:
     """The error that an answer other than a reply stands for."""
     body = answer.body.decode("utf-8", "replace")
-    said = answer.quote(_message(answer) or body)
+    said = answer.quote(str(error_of(answer.body, answer.quote).get("message") or body))
     told = f"{where} answered {status}: {said}"
     if status in (400, 413) and _OVERFLOW.search(body):
         return LimitReached("context_overflow", told)
     if status == 400 and "content filtering policy" in body:
-        return Filtered(told)
+        return ContentRefusal(told)
     if status == 400 and _MENDABLE.search(body):
         return WhetError(told)
     return refused(answer, status, said, where=where, key=key, begins=BEGINS, again={**AGAIN, 529: "overloaded"})
-
-
-def _message(answer: Answer) -> str:
-    try:
-        data = decoded(answer.body, answer.quote)
-    except Trouble:
-        return ""
-    error = data.get("error") if isinstance(data, dict) else None
-    return str(error.get("message") or "") if isinstance(error, dict) else ""

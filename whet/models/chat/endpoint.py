@@ -13,14 +13,14 @@ import aiohttp
 from yarl import URL
 
 from whet.errors import FaultError, WhetError
+from whet.models.chat.retry import Trouble
 from whet.models.options import ModelOptions
-from whet.models.retry import Trouble
 from whet.models.secrets import Key, Secret, quoted
 from whet.types import Fault
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What came back: `status` may be any, `body` is whole; `secret` is the key that it was asked with."""
 
     status: int
@@ -32,6 +32,8 @@ class Answer:
         """`text` of this answer, fit for an error message."""
         return quoted(text, self.secret)
 
+
+_RESERVED = ("model", "messages", "stream", "n", "tools")
 
 Auth = Literal["bearer", "api-key", "x-api-key"]
 """The header that carries a key."""
@@ -57,11 +59,11 @@ class Endpoint:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._slots = asyncio.Semaphore(options.connections)
 
-    async def post(self, body: bytes) -> Answer:
+    async def post(self, body: bytes) -> HttpAnswer:
         """The answer to one attempt; a key that was refused and can be renewed gets a second chance at once."""
         return await self._tried("POST", body)
 
-    async def get(self) -> Answer:
+    async def get(self) -> HttpAnswer:
         """The same without a body, as a GET."""
         return await self._tried("GET", None)
 
@@ -91,19 +93,19 @@ class Endpoint:
             self._loop = loop
         return self._session
 
-    async def _tried(self, method: str, body: bytes | None) -> Answer:
+    async def _tried(self, method: str, body: bytes | None) -> HttpAnswer:
         secret = await self.key.secret()
         answer = await self._send(method, body, secret)
         if answer.status == 401 and self.key.renew(secret):
             answer = await self._send(method, body, await self.key.secret())
         return answer
 
-    async def _send(self, method: str, body: bytes | None, secret: Secret | None) -> Answer:
+    async def _send(self, method: str, body: bytes | None, secret: Secret | None) -> HttpAnswer:
         try:
             async with self._bind().request(
                 method, self._url, data=body, headers=self._headers(secret), allow_redirects=False, proxy=self._proxy
             ) as response:
-                return Answer(response.status, response.headers, await self._read(response), secret)
+                return HttpAnswer(response.status, response.headers, await self._read(response), secret)
         except aiohttp.ClientConnectorCertificateError as error:
             raise WhetError(f"{self.where}: its TLS certificate is not trusted: {error.certificate_error}") from error
         except TimeoutError as error:
@@ -136,6 +138,16 @@ class Endpoint:
                 told = f"the reply is larger than {self._limit} bytes (max_reply_bytes)"
                 raise FaultError(Fault("reply_too_large", self.where, told))
         return b"".join(parts)
+
+
+def check_options(options: ModelOptions) -> None:
+    """Refuse options that no call could be made with."""
+    for what in ("timeout", "attempts", "connections", "max_reply_bytes"):
+        if getattr(options, what) <= 0:
+            raise WhetError(f"{what} = {getattr(options, what)} must be above zero.")
+    clash = [name for name in _RESERVED if name in options.extra]
+    if clash:
+        raise WhetError(f"extra must not set {', '.join(clash)}: the request itself does.")
 
 
 def base(text: str) -> URL:

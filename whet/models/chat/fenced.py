@@ -16,8 +16,9 @@ from typing import Any
 
 import orjson
 
-from whet.models.toolcalls import Broken, Read, Reader, checked, parsed
-from whet.types import Image, MalformedCall, Message, ToolCall, ToolSpec, system
+from whet.models.chat.images import parts
+from whet.models.chat.toolcalls import CallProblem, CallReader, ReplyCalls, checked, parsed
+from whet.types import MalformedCall, Message, ToolCall, ToolSpec, system
 
 OPENING = "```tool"
 _FENCE = re.compile(
@@ -25,7 +26,7 @@ _FENCE = re.compile(
 )
 
 
-def read(text: str, reader: Reader) -> Read:
+def read(text: str, reader: CallReader) -> ReplyCalls:
     """The calls in a reply's text."""
     calls: list[ToolCall] = []
     malformed: list[MalformedCall] = []
@@ -35,20 +36,22 @@ def read(text: str, reader: Reader) -> Read:
         try:
             if fence["closing"] is None:
                 if reader.cut:
-                    raise Broken("cut_off", reader.cut_problem("its ```tool block was complete"))
-                raise Broken("bad_json", "Your ```tool block is not closed: end it with a line of three backticks.")
+                    raise CallProblem("cut_off", reader.cut_problem("its ```tool block was complete"))
+                raise CallProblem(
+                    "bad_json", "Your ```tool block is not closed: end it with a line of three backticks."
+                )
             fields = parsed(raw, "the contents of your ```tool block")
             name = _name(fields)
             spec = reader.spec(name)
             calls.append(ToolCall(call_id, name, checked(fields.get("arguments", {}), spec), raw))
-        except Broken as broken:
+        except CallProblem as broken:
             malformed.append(MalformedCall(call_id, name, raw, broken.kind, broken.problem))
-    return Read(tuple(calls), tuple(malformed))
+    return ReplyCalls(tuple(calls), tuple(malformed))
 
 
 def _name(fields: Any) -> str:
     if not isinstance(fields, dict) or not isinstance(fields.get("name"), str):
-        raise Broken(
+        raise CallProblem(
             "bad_arguments",
             'A ```tool block must hold one JSON object of the form {"name": "...", "arguments": {...}}.',
         )
@@ -84,7 +87,7 @@ def spoken(messages: Sequence[Message], tools: Sequence[ToolSpec], must_call: bo
         if message.author == "tool":
             told = _result(message, names.get(message.call_id, ""))
             if previous == "tool":
-                told = Message("user", (*_parts(said.pop()), "\n\n", *_parts(told)))
+                told = Message("user", (*parts(said.pop()), "\n\n", *parts(told)))
             said.append(_plain(told))
         elif message.author == "assistant":
             said.append(Message("assistant", _with_fences(message)))
@@ -96,22 +99,18 @@ def spoken(messages: Sequence[Message], tools: Sequence[ToolSpec], must_call: bo
 
 def _placed(said: list[Message], text: str) -> tuple[Message, ...]:
     if said and said[0].author == "system":
-        first = replace(said[0], content=(*_parts(said[0]), "\n\n", text))
+        first = replace(said[0], content=(*parts(said[0]), "\n\n", text))
         return (_plain(first), *said[1:])
     return (system(text), *said)
 
 
-def _parts(message: Message) -> tuple[str | Image, ...]:
-    return (message.content,) if isinstance(message.content, str) else message.content
-
-
 def _plain(message: Message) -> Message:
     """Parts that are all text, as one text."""
-    return replace(message, content=message.text) if all(isinstance(p, str) for p in _parts(message)) else message
+    return replace(message, content=message.text) if all(isinstance(p, str) for p in parts(message)) else message
 
 
 def _result(message: Message, name: str) -> Message:
-    return Message("user", (f"Result of {name or 'your tool call'}:\n", *_parts(message)))
+    return Message("user", (f"Result of {name or 'your tool call'}:\n", *parts(message)))
 
 
 def _with_fences(message: Message) -> str:

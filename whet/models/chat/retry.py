@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -11,6 +12,8 @@ from random import Random
 from typing import TypeVar
 
 from whet.errors import FaultError
+from whet.keys import seed_for
+from whet.models.options import ModelOptions
 from whet.types import Fault
 
 Result = TypeVar("Result")
@@ -70,6 +73,27 @@ async def persist(
                 message = f"{trouble.message} (the next attempt in {wait:.3g} s would pass the deadline)"
                 raise FaultError(Fault(trouble.kind, where, message, failed)) from trouble
         await sleep(wait)
+
+
+@dataclass(frozen=True, slots=True)
+class Persistence:
+    """How one model tries again: with which patience, by whose chance and clock."""
+
+    where: str
+    patience: Patience
+    random: Random
+    sleep: Sleep = asyncio.sleep
+    clock: Clock = time.monotonic
+
+    @classmethod
+    def of(cls, model: str, where: str, options: ModelOptions) -> Persistence:
+        """Processes that call the same model do not wait in step: each has a chance of its own."""
+        return cls(where, Patience(options.attempts, options.deadline), Random(seed_for("backoff", model, os.getpid())))
+
+    async def run(self, attempt: Callable[[], Awaitable[Result]]) -> Result:
+        return await persist(
+            attempt, self.patience, where=self.where, random=self.random, sleep=self.sleep, clock=self.clock
+        )
 
 
 def asked_wait(headers: Mapping[str, str], clock: Clock = time.time) -> float | None:

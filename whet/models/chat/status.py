@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from whet.errors import FaultError, WhetError
-from whet.models.endpoint import Answer
-from whet.models.retry import Trouble, asked_wait
+from whet.models.chat.endpoint import HttpAnswer
+from whet.models.chat.retry import Trouble, asked_wait
 from whet.types import Fault
 
 AGAIN = {408: "timeout", 409: "server_error", 425: "server_error", 429: "rate_limited"}
@@ -20,8 +20,12 @@ _ADVICE = {
 }
 
 
+class ContentRefusal(Exception):
+    """The service refused the prompt by its content rules: a reply that ended by `filter` before its first word."""
+
+
 def refused(
-    answer: Answer,
+    answer: HttpAnswer,
     status: int,
     said: str,
     *,

@@ -18,14 +18,14 @@ from whet.types import MalformedCall, MalformedKind, Reply, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReplyCalls:
     """What was found in one reply, in the order in which the model wrote it."""
 
     calls: tuple[ToolCall, ...] = ()
     malformed: tuple[MalformedCall, ...] = ()
 
 
-class Broken(Exception):
+class CallProblem(Exception):
     """Why a call cannot be run; `problem` is a sentence for the model."""
 
     def __init__(self, kind: MalformedKind, problem: str) -> None:
@@ -35,7 +35,7 @@ class Broken(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class CallReader:
     """Reads the calls of one reply. `cut`: the reply ended at the limit of `limit` tokens."""
 
     specs: Mapping[str, ToolSpec]
@@ -45,17 +45,17 @@ class Reader:
     """Begins the ids of calls that came without one."""
 
     @classmethod
-    def of(cls, request: Request, cut: bool) -> Reader:
+    def of(cls, request: Request, cut: bool) -> CallReader:
         specs = {spec.name: spec for spec in request.tools}
         return cls(specs, cut, request.sampling.max_tokens, f"call_{len(request.messages)}")
 
-    def native(self, wired: Sequence[Any]) -> Read:
+    def native(self, wired: Sequence[Any]) -> ReplyCalls:
         """The calls in a server's `tool_calls`."""
         calls: list[ToolCall] = []
         malformed: list[MalformedCall] = []
         taken: set[str] = set()
-        for position, one in enumerate(wired):
-            fields = one if isinstance(one, dict) else {}
+        for position, call in enumerate(wired):
+            fields = call if isinstance(call, dict) else {}
             function = fields.get("function")
             function = function if isinstance(function, dict) else {}
             name, written = function.get("name"), function.get("arguments")
@@ -67,13 +67,13 @@ class Reader:
             taken.add(call_id)
             try:
                 calls.append(ToolCall(call_id, name, self._arguments(name, raw), raw))
-            except Broken as broken:
+            except CallProblem as broken:
                 malformed.append(MalformedCall(call_id, name, raw, broken.kind, broken.problem))
-        return Read(tuple(calls), tuple(malformed))
+        return ReplyCalls(tuple(calls), tuple(malformed))
 
     def _arguments(self, name: str, raw: str) -> Mapping[str, Any]:
         if self.cut and incomplete(raw):
-            raise Broken("cut_off", self.cut_problem(f"the arguments of {name!r} were complete"))
+            raise CallProblem("cut_off", self.cut_problem(f"the arguments of {name!r} were complete"))
         spec = self.spec(name)
         # A server may send nothing for a call without arguments; where some are required, the check below says so.
         arguments = parsed(raw, f"the arguments of {name!r}") if raw.strip() else {}
@@ -82,7 +82,7 @@ class Reader:
     def spec(self, name: str) -> ToolSpec:
         if name not in self.specs:
             known = ", ".join(self.specs) or "none"
-            raise Broken("unknown_tool", f"There is no tool named {name!r}. The tools are: {known}.")
+            raise CallProblem("unknown_tool", f"There is no tool named {name!r}. The tools are: {known}.")
         return self.specs[name]
 
     def cut_problem(self, before: str) -> str:
@@ -90,6 +90,14 @@ class Reader:
             f"Your reply was cut off by the limit of {self.limit} tokens before {before}, so nothing was run. "
             "Send the call again and keep it short: less text before it, shorter code, no comments."
         )
+
+
+def safe_name(name: str) -> str:
+    """The name of a malformed call as every server takes it in a conversation."""
+    return _ODD.sub("_", name)[:64] or "unknown"
+
+
+_ODD = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def incomplete(text: str) -> bool:
@@ -112,7 +120,7 @@ def incomplete(text: str) -> bool:
 
 
 def parsed(raw: str, what: str) -> Any:
-    """`raw` as JSON, or `Broken` with what is wrong with it."""
+    """`raw` as JSON, or `CallProblem` with what is wrong with it."""
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -127,23 +135,23 @@ _CODE = re.compile(
 )
 
 
-def diagnosis(raw: str, what: str) -> Broken:
+def diagnosis(raw: str, what: str) -> CallProblem:
     """The kind of JSON trouble in `raw`, with a remedy that fits it."""
     if raw.strip()[:1] not in ("{", "[", '"') and _CODE.search(raw):
-        return Broken(
+        return CallProblem(
             "raw_code",
             f"You wrote code where JSON was expected: {what} must be one JSON object. Give the code as a string value "
             r"in it, with \n for a line break.",
         )
     complaint, place = json_complaint(raw)
     if "escape" in complaint or "control character" in complaint:
-        return Broken(
+        return CallProblem(
             "bad_escape",
             f"In {what} a string is escaped wrongly ({complaint} at character {place}). Inside a JSON string write "
             r"a line break as \n, a quote as \" and a backslash as \\.",
         )
     complaint = "it ends before it is closed" if incomplete(raw) else complaint
-    return Broken(
+    return CallProblem(
         "bad_json",
         f"{what[:1].upper()}{what[1:]} are not valid JSON: {complaint} (character {place}). Send the call again as one "
         "JSON object with names and strings in double quotes.",
@@ -175,21 +183,21 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def checked(arguments: Any, spec: ToolSpec) -> dict[str, Any]:
-    """`arguments` where they are an object with the required members and of the declared types, else `Broken`."""
+    """`arguments` where they are an object with the required members and of the declared types, else `CallProblem`."""
     if not isinstance(arguments, dict):
-        raise Broken(
+        raise CallProblem(
             "bad_arguments",
             f"The arguments of {spec.name!r} must be a JSON object, not {_json_type(arguments)}.",
         )
     members = spec.parameters.get("properties", {})
     missing = [name for name in spec.parameters.get("required", ()) if name not in arguments]
     if missing:
-        raise Broken("bad_arguments", f"The call of {spec.name!r} lacks {', '.join(map(repr, missing))}.")
+        raise CallProblem("bad_arguments", f"The call of {spec.name!r} lacks {', '.join(map(repr, missing))}.")
     if spec.parameters.get("additionalProperties") is False:
         unknown = [name for name in arguments if name not in members]
         if unknown:
             known = ", ".join(map(repr, members)) or "no arguments"
-            raise Broken(
+            raise CallProblem(
                 "bad_arguments", f"{spec.name!r} does not take {', '.join(map(repr, unknown))}; it takes {known}."
             )
     for name, value in arguments.items():
@@ -197,7 +205,7 @@ def checked(arguments: Any, spec: ToolSpec) -> dict[str, Any]:
         wanted = schema.get("type") if isinstance(schema, Mapping) else None
         allowed = [wanted] if isinstance(wanted, str) else wanted or []
         if allowed and not any(_is(value, kind) for kind in allowed):
-            raise Broken(
+            raise CallProblem(
                 "bad_arguments",
                 f"{name!r} of {spec.name!r} must be of type {' or '.join(allowed)}, not {_json_type(value)}.",
             )
@@ -220,7 +228,7 @@ def demanded(reply: Reply, request: Request) -> Reply:
         return reply
     names = ", ".join(spec.name for spec in request.tools)
     if reply.truncated:
-        problem = Reader.of(request, cut=True).cut_problem("a tool was called")
+        problem = CallReader.of(request, cut=True).cut_problem("a tool was called")
         return replace(reply, malformed=(MalformedCall("", "", "", "cut_off", problem),))
     problem = f"Your reply calls no tool, so nothing was run. Answer by calling one of: {names}."
     return replace(reply, malformed=(MalformedCall("", "", "", "prose", problem),))

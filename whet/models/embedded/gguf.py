@@ -25,7 +25,7 @@ _SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class GgufFile:
     """A GGUF file and what matters of it: content digest, trained context, whether its chat template knows tools."""
 
     path: Path
@@ -49,7 +49,7 @@ def find_weights(identifier: str) -> Path:
     raise WhetError(f"no embedded model {identifier!r}.{hint} Use embedded:{DEFAULT} or embedded:/path/to/file.gguf")
 
 
-def read_weights(path: Path) -> Weights:
+def read_weights(path: Path) -> GgufFile:
     """Read what a GGUF file says about itself. Its digest is computed once for each state of the file."""
     try:
         state = path.stat()
@@ -69,7 +69,7 @@ def _packaged() -> Path:
 
 
 @lru_cache(maxsize=8)
-def _read(path: Path, size: int, modified: int) -> Weights:
+def _read(path: Path, size: int, modified: int) -> GgufFile:
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise WhetError(f"{path} is not a GGUF file; convert the model with llama.cpp, or use embedded:{DEFAULT}")
@@ -81,7 +81,7 @@ def _read(path: Path, size: int, modified: int) -> Weights:
     context = said.get(f"{said.get('general.architecture')}.context_length")
     if not isinstance(context, int):
         raise WhetError(f"{path} is not a language model: its metadata names no context length")
-    return Weights(path, content, context, "tools" in str(said.get("tokenizer.chat_template", "")))
+    return GgufFile(path, content, context, "tools" in str(said.get("tokenizer.chat_template", "")))
 
 
 def _metadata(path: Path, handle: int) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import secrets
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +18,17 @@ CACHE_MIB = 256
 """Memory for prompts that were pushed out of their slot: two playbooks that alternate are not read anew each time."""
 
 
-class Stopped(Exception):
+class CallStopped(Exception):
     """A call was given up before its reply was complete, or came after the release."""
 
 
-class Refused(Exception):
+class LlamaError(Exception):
     """llama.cpp answered with an error object; `kind` is its type."""
 
     def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(str(error.get("message", error)))
-        self.error = error
+        self.told = error
         self.kind: str = error.get("type", "")
-
-
-def require_llama() -> None:
-    """Refuse early, in one line, where the library is absent."""
-    if find_spec("xllamacpp") is None:
-        raise WhetError("embedded models need llama.cpp; run: pip install 'whet[embedded]'")
 
 
 class Llama:
@@ -59,7 +52,7 @@ class Llama:
     def chat(self, body: bytes, stop: threading.Event) -> Future[list[bytes]]:
         """Post a chat completion; the future holds the answer's chunks. Setting `stop` ends a streamed one early."""
         if self._closing.is_set():
-            raise Stopped
+            raise CallStopped
         return self._pool.submit(self._chat, body, stop)
 
     def release(self) -> None:
@@ -83,9 +76,9 @@ class Llama:
             # No variable for the server: a traceback that someone keeps would keep it alive beyond its release.
             self._loaded().handle_chat_completions(body, take)
         except (RuntimeError, ValueError, IndexError) as problem:  # what the binding makes of a C++ exception
-            raise Refused({"message": str(problem)}) from problem
+            raise LlamaError({"message": str(problem)}) from problem
         if stop.is_set() or self._closing.is_set():
-            raise Stopped
+            raise CallStopped
         return chunks
 
     def _loaded(self) -> Any:

@@ -16,13 +16,15 @@ from typing import Any, NoReturn
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.keys import digest
 from whet.models.base import FREE, Model, Request
-from whet.models.llama import Llama, Refused, Stopped, require_llama
-from whet.models.openai_body import Dialect
-from whet.models.openai_reply import decoded, replies
+from whet.models.chat.images import parts
+from whet.models.chat.json_body import decoded
+from whet.models.chat.retry import Trouble
+from whet.models.embedded.gguf import GgufFile, find_weights, read_weights
+from whet.models.embedded.llama import CallStopped, Llama, LlamaError
+from whet.models.openai.body import ChatDialect
+from whet.models.openai.reply import replies
 from whet.models.options import ModelOptions
-from whet.models.retry import Trouble
-from whet.models.weights import Weights, find_weights, read_weights
-from whet.types import Fault, Image, Message, Reply, Shape
+from whet.types import Fault, Image, Reply, Shape
 
 SCHEME = "embedded:"
 
@@ -37,7 +39,6 @@ _STREAMED = {"stream": True, "stream_options": {"include_usage": True}, "return_
 
 def open_embedded(address: str, options: ModelOptions) -> Model:
     """The model that `embedded:`, `embedded:smollm2` or `embedded:/path/to/file.gguf` names."""
-    require_llama()
     identifier = address.removeprefix(SCHEME)
     return EmbeddedModel(SCHEME + identifier, read_weights(find_weights(identifier)), options)
 
@@ -50,7 +51,7 @@ class EmbeddedModel(Model):
     as with the default weights, tools are described and called in text (`fenced`).
     """
 
-    def __init__(self, name: str, weights: Weights, options: ModelOptions) -> None:
+    def __init__(self, name: str, weights: GgufFile, options: ModelOptions) -> None:
         for what, value in (("threads", options.threads), ("slots", options.slots)):
             if value < 1:
                 raise WhetError(f"{name}: {what} = {value}; give at least 1")
@@ -72,12 +73,12 @@ class EmbeddedModel(Model):
             chunks = await asyncio.wrap_future(self._llama.chat(self._body(request), stop))
             data = {**joined(chunks), "model": self._label, "system_fingerprint": self._llama.version}
             (reply,) = replies(data, request, 1, self._options, self.price)
-        except Stopped:
+        except CallStopped:
             raise self._fault("the model was closed") from None
         except Trouble as trouble:
             raise self._fault(trouble.message) from trouble
-        except Refused as refused:
-            self._explain(request, refused)
+        except LlamaError as error:
+            self._explain(request, error)
         finally:
             stop.set()
         return reply if request.sampling.logprobs else replace(reply, trace=())
@@ -86,7 +87,7 @@ class EmbeddedModel(Model):
         await asyncio.to_thread(self._release)
 
     def _body(self, request: Request) -> bytes:
-        if any(isinstance(part, Image) for message in request.messages for part in _parts(message)):
+        if any(isinstance(part, Image) for message in request.messages for part in parts(message)):
             raise WhetError(f"{self.name} reads text only, and a message holds an image; choose a model that sees")
         sampling = request.sampling
         if sampling.seed is not None:
@@ -95,15 +96,15 @@ class EmbeddedModel(Model):
             sampling = replace(sampling, logprobs=max(1, sampling.logprobs))
         ours = {"cache_prompt": True, **(_STREAMED if sampling.logprobs is None else {})}
         options = replace(self._options, extra={**ours, **self._options.extra})
-        return Dialect(self._label, "max_tokens", options).body(replace(request, sampling=sampling))
+        return ChatDialect(self._label, "max_tokens", options).body(replace(request, sampling=sampling))
 
-    def _explain(self, request: Request, refused: Refused) -> NoReturn:
-        if refused.kind == "exceed_context_size_error":
-            size = refused.error.get("n_prompt_tokens", "?")
+    def _explain(self, request: Request, error: LlamaError) -> NoReturn:
+        if error.kind == "exceed_context_size_error":
+            size = error.told.get("n_prompt_tokens", "?")
             raise LimitReached("context_overflow", f"a prompt of {size} tokens in a context of {self.context}")
-        if request.shape != Shape() and refused.kind != "server_error":
-            raise WhetError(f"{self.name} cannot follow the grammar or schema of this request: {refused}")
-        raise self._fault(str(refused)) from refused
+        if request.shape != Shape() and error.kind != "server_error":
+            raise WhetError(f"{self.name} cannot follow the grammar or schema of this request: {error}")
+        raise self._fault(str(error)) from error
 
     def _fault(self, message: str) -> FaultError:
         return FaultError(Fault("embedded_error", self.name, message))
@@ -117,7 +118,7 @@ def joined(chunks: Iterable[bytes]) -> dict[str, Any]:
     usage: Mapping[str, Any] = {}
     for chunk in map(decoded, chunks):
         if "error" in chunk:
-            raise Refused(chunk["error"])
+            raise LlamaError(chunk["error"])
         usage = chunk.get("usage") or usage
         for choice in chunk.get("choices", ()):
             said = choice.get("delta") or choice.get("message") or {}
@@ -143,11 +144,7 @@ def _join_calls(calls: list[dict[str, Any]], pieces: Iterable[Mapping[str, Any]]
             calls[at]["function"][key] += function.get(key) or ""
 
 
-def _parts(message: Message) -> tuple[str | Image, ...]:
-    return (message.content,) if isinstance(message.content, str) else message.content
-
-
-def _context(weights: Weights, options: ModelOptions) -> int:
+def _context(weights: GgufFile, options: ModelOptions) -> int:
     if options.context is None:
         return min(CONTEXT, weights.context)
     if not 0 < options.context <= weights.context:

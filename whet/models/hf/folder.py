@@ -6,8 +6,8 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from whet.errors import WhetError
 from whet.keys import digest
@@ -26,12 +26,6 @@ class Folder:
     context: int | None
 
 
-def require_transformers() -> None:
-    """Refuse early, in one line, where the libraries are absent."""
-    if find_spec("torch") is None or find_spec("transformers") is None:
-        raise WhetError("local weights need torch and transformers; run: pip install 'whet[train]'")
-
-
 def read_folder(identifier: str) -> Folder:
     """What `hf:IDENTIFIER` names: a folder on this machine, never a name on a hub."""
     path = Path(identifier).expanduser()
@@ -47,13 +41,22 @@ def read_folder(identifier: str) -> Folder:
     return Folder(path.resolve(), _content(path), sees, context if isinstance(context, int) else None)
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; empty where there is none that can be read."""
+    try:
+        data = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
 def _content(path: Path) -> str:
     """A digest of every file that counts; each is read once for each of its states."""
-    files = sorted(one for one in path.iterdir() if one.is_file() and one.suffix in _COUNTED)
-    if not any(one.suffix in (".safetensors", ".bin") for one in files):
+    files = sorted(file for file in path.iterdir() if file.is_file() and file.suffix in _COUNTED)
+    if not any(file.suffix in (".safetensors", ".bin") for file in files):
         raise WhetError(f"{path} holds no weights: there is no .safetensors file")
-    states = [(one, one.stat()) for one in files]
-    return digest("hf", [(one.name, _file(one, state.st_size, state.st_mtime_ns)) for one, state in states])
+    states = [(file, file.stat()) for file in files]
+    return digest("hf", [(file.name, _file(file, state.st_size, state.st_mtime_ns)) for file, state in states])
 
 
 @lru_cache(maxsize=256)

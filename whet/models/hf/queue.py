@@ -16,12 +16,12 @@ LINGER = 0.01
 """Seconds that the first of a batch waits for others to join it."""
 
 
-class Stopped(Exception):
+class QueueClosed(Exception):
     """The queue was closed before this job was done."""
 
 
 @dataclass(slots=True)
-class _Waiting(Generic[Job, Result]):
+class _PendingJob(Generic[Job, Result]):
     job: Job
     future: Future[Result] = field(default_factory=Future)
 
@@ -44,22 +44,22 @@ class Queue(Generic[Job, Result]):
         self._width = width
         self._pool = ThreadPoolExecutor(1, "whet-hf")
         self._state = threading.Condition()
-        self._waiting: deque[_Waiting[Job, Result]] = deque()
+        self._waiting: deque[_PendingJob[Job, Result]] = deque()
         self._draining = False
         self._closing = False
 
     def put(self, job: Job) -> Future[Result]:
         """The future result of a job. Cancelling it takes the job out, or ends its batch when all of it is."""
-        waiting = _Waiting[Job, Result](job)
+        pending = _PendingJob[Job, Result](job)
         with self._state:
             if self._closing:
-                raise Stopped
-            self._waiting.append(waiting)
+                raise QueueClosed
+            self._waiting.append(pending)
             self._state.notify_all()
             if not self._draining:
                 self._draining = True
                 self._pool.submit(self._drain)
-        return waiting.future
+        return pending.future
 
     def close(self) -> None:
         """End what is under way at its next token, fail what waits, and wait for the thread. Idempotent."""
@@ -68,16 +68,16 @@ class Queue(Generic[Job, Result]):
             left = list(self._waiting)
             self._waiting.clear()
             self._state.notify_all()
-        for one in left:
-            if one.future.set_running_or_notify_cancel():
-                one.future.set_exception(Stopped())
+        for pending in left:
+            if pending.future.set_running_or_notify_cancel():
+                pending.future.set_exception(QueueClosed())
         self._pool.shutdown()
 
     def _drain(self) -> None:
         while batch := self._next():
             self._settle(batch)
 
-    def _next(self) -> list[_Waiting[Job, Result]]:
+    def _next(self) -> list[_PendingJob[Job, Result]]:
         """The next batch; empty when nothing waits, and then the drain is over."""
         with self._state:
             self._state.wait_for(lambda: self._closing or len(self._waiting) >= self._width, LINGER)
@@ -85,33 +85,33 @@ class Queue(Generic[Job, Result]):
                 self._draining = False
                 return []
             wanted = self._kind(self._waiting[0].job)
-            batch = [one for one in self._waiting if self._kind(one.job) == wanted][: self._width]
-            for one in batch:
-                self._waiting.remove(one)
+            batch = [pending for pending in self._waiting if self._kind(pending.job) == wanted][: self._width]
+            for pending in batch:
+                self._waiting.remove(pending)
         return batch
 
-    def _settle(self, batch: Sequence[_Waiting[Job, Result]]) -> None:
-        live = [one for one in batch if not one.future.cancelled()]
+    def _settle(self, batch: Sequence[_PendingJob[Job, Result]]) -> None:
+        live = [pending for pending in batch if not pending.future.cancelled()]
         if not live:
             return
 
         def given_up() -> bool:
-            return self._closing or all(one.future.cancelled() for one in live)
+            return self._closing or all(pending.future.cancelled() for pending in live)
 
         try:
-            results = self._serve([one.job for one in live], given_up)
+            results = self._serve([pending.job for pending in live], given_up)
         except Exception as error:  # noqa: BLE001 - whatever the library raises belongs to whoever awaits the job
             if len(live) > 1 and not self._closing:
-                for one in live:
-                    self._settle([one])
+                for pending in live:
+                    self._settle([pending])
                 return
             results = [error]
         if self._closing:
-            results = [Stopped() for _ in live]
-        for one, result in zip(live, results, strict=True):
-            if not one.future.set_running_or_notify_cancel():
+            results = [QueueClosed() for _ in live]
+        for pending, result in zip(live, results, strict=True):
+            if not pending.future.set_running_or_notify_cancel():
                 continue
             if isinstance(result, Exception):
-                one.future.set_exception(result)
+                pending.future.set_exception(result)
             else:
-                one.future.set_result(result)
+                pending.future.set_result(result)

@@ -22,7 +22,7 @@ _TAIL = 64
 
 
 @dataclass(slots=True)
-class Row:
+class BatchRow:
     """One reply in the making."""
 
     sampling: Sampling
@@ -44,26 +44,26 @@ class Defaults:
     ends: frozenset[int]
 
 
-def new_row(sampling: Sampling, limit: int) -> Row:
+def new_row(sampling: Sampling, limit: int) -> BatchRow:
     noise = torch.Generator().manual_seed((sampling.seed or 0) % 2**63)
-    return Row(sampling, limit, noise)
+    return BatchRow(sampling, limit, noise)
 
 
 class Chooser:
     """Turns the scores of a step into those whose largest is the token that each row draws."""
 
-    def __init__(self, rows: Sequence[Row], defaults: Defaults) -> None:
+    def __init__(self, rows: Sequence[BatchRow], defaults: Defaults) -> None:
         self._rows = rows
         self._defaults = defaults
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        drawn = torch.stack([self._row(row, one) for row, one in zip(self._rows, scores, strict=True)])
+        drawn = torch.stack([self._row(row, step) for row, step in zip(self._rows, scores, strict=True)])
         for row, before, after in zip(self._rows, scores, drawn, strict=True):
             if row.sampling.logprobs is not None and row.finish is None:
                 self._note(row, before, int(after.argmax()))
         return drawn
 
-    def _row(self, row: Row, scores: torch.Tensor) -> torch.Tensor:
+    def _row(self, row: BatchRow, scores: torch.Tensor) -> torch.Tensor:
         asked = row.sampling
         temperature = self._defaults.temperature if asked.temperature is None else asked.temperature
         if temperature == 0 or row.finish is not None:
@@ -76,7 +76,7 @@ class Chooser:
         gumbel = -torch.log(-torch.log(uniform))
         return scaled + gumbel.to(device=scaled.device, dtype=scaled.dtype)
 
-    def _note(self, row: Row, scores: torch.Tensor, token: int) -> None:
+    def _note(self, row: BatchRow, scores: torch.Tensor, token: int) -> None:
         logprobs = torch.log_softmax(scores.float(), dim=-1)
         row.logprobs.append(float(logprobs[token]))
         if row.sampling.logprobs:
@@ -87,7 +87,9 @@ class Chooser:
 class Watcher:
     """Says after each step which rows are done, and why; `stopped` ends all of them."""
 
-    def __init__(self, rows: Sequence[Row], defaults: Defaults, decode: Decode, stopped: Callable[[], bool]) -> None:
+    def __init__(
+        self, rows: Sequence[BatchRow], defaults: Defaults, decode: Decode, stopped: Callable[[], bool]
+    ) -> None:
         self._rows = rows
         self._defaults = defaults
         self._decode = decode
@@ -102,7 +104,7 @@ class Watcher:
         done = [halt or row.finish is not None for row in self._rows]
         return torch.tensor(done, dtype=torch.bool, device=input_ids.device)
 
-    def _finish(self, row: Row, token: int) -> Finish | None:
+    def _finish(self, row: BatchRow, token: int) -> Finish | None:
         if token in self._defaults.ends:
             return "stop"
         if row.sampling.stop and any(stop in self._decode(row.ids[-_TAIL:]) for stop in row.sampling.stop):
@@ -117,7 +119,7 @@ def nucleus(scores: torch.Tensor, top_p: float) -> torch.Tensor:
     return scores.masked_fill(torch.zeros_like(scores, dtype=torch.bool).scatter(0, order, before >= top_p), -torch.inf)
 
 
-def text_of(row: Row, ends: frozenset[int], decode: Decode) -> str:
+def text_of(row: BatchRow, ends: frozenset[int], decode: Decode) -> str:
     """The text of a finished row: without its end token, and cut before the first stop string."""
     ids = row.ids[:-1] if row.ids and row.ids[-1] in ends else row.ids
     text = decode(ids)
@@ -125,11 +127,11 @@ def text_of(row: Row, ends: frozenset[int], decode: Decode) -> str:
     return text[: min(cuts)] if cuts else text
 
 
-def top_entries(row: Row, decode: Decode) -> list[Mapping[str, Any]]:
+def top_entries(row: BatchRow, decode: Decode) -> list[Mapping[str, Any]]:
     """The row's tokens with their log-probabilities, in the words of a chat-completions answer."""
     entries: list[Mapping[str, Any]] = []
     for at, (token, logprob) in enumerate(zip(row.ids, row.logprobs, strict=False)):
         tops = row.tops[at] if row.tops else ()
-        top = [{"token": decode([one]), "logprob": value} for one, value in tops]
+        top = [{"token": decode([other]), "logprob": value} for other, value in tops]
         entries.append({"id": token, "token": decode([token]), "logprob": logprob, "top_logprobs": top})
     return entries

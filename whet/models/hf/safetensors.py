@@ -14,8 +14,8 @@ INDEX = "model.safetensors.index.json"
 _HEADER_MOST = 100 * 1024 * 1024
 
 
-class Damaged(Exception):
-    """What is wrong with the files."""
+class DamagedWeights(Exception):
+    """The files do not hold what they should; the message says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Tensors:
 
 
 def read_tensors(folder: Path) -> Tensors | None:
-    """The tensors of a model folder; None where it has no safetensors. `Damaged` where files and index disagree."""
+    """The tensors of a model folder, None where it has no safetensors. `DamagedWeights` where some are missing."""
     if (folder / INDEX).is_file():
         return _sharded(folder)
     if (folder / SINGLE).is_file():
@@ -45,15 +45,17 @@ def _sharded(folder: Path) -> Tensors:
     try:
         where = json.loads((folder / INDEX).read_bytes())["weight_map"]
     except (ValueError, KeyError, TypeError) as error:
-        raise Damaged(f"{INDEX} cannot be read: it must hold a weight_map") from error
+        raise DamagedWeights(f"{INDEX} cannot be read: it must hold a weight_map") from error
     files = sorted(set(where.values()))
     absent = [name for name in files if not (folder / name).is_file()]
     if absent:
-        raise Damaged(f"{len(absent)} of {len(files)} files of the index are not there, such as {absent[0]}")
+        raise DamagedWeights(f"{len(absent)} of {len(files)} files of the index are not there, such as {absent[0]}")
     headers = {name: _header(folder / name) for name in files}
     lost = [name for name, file in where.items() if name not in headers[file]]
     if lost:
-        raise Damaged(f"{len(lost)} tensors of the index are not in their files, such as {lost[0]} in {where[lost[0]]}")
+        raise DamagedWeights(
+            f"{len(lost)} tensors of the index are not in their files, such as {lost[0]} in {where[lost[0]]}"
+        )
     return _tensors([*headers.values()])
 
 
@@ -69,13 +71,13 @@ def _header(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if not 2 <= length <= min(_HEADER_MOST, size - 8):
-            raise Damaged(f"{path.name} is no safetensors file, or a part of one: download it again")
+            raise DamagedWeights(f"{path.name} is no safetensors file, or a part of one: download it again")
         try:
             header = json.loads(file.read(length))
             entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
             end = max((entry["data_offsets"][1] for entry in entries.values()), default=0)
         except (ValueError, AttributeError, KeyError, TypeError, IndexError) as error:
-            raise Damaged(f"{path.name}: its header cannot be read: download it again") from error
+            raise DamagedWeights(f"{path.name}: its header cannot be read: download it again") from error
     if size != 8 + length + end:
-        raise Damaged(f"{path.name} has {size} bytes and should have {8 + length + end}: download it again")
+        raise DamagedWeights(f"{path.name} has {size} bytes and should have {8 + length + end}: download it again")
     return entries

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from whet.models.hf.folder import read_json
 
 _SPARES = ("<|endoftext|>", "<pad>", "<|pad|>", "<|finetune_right_pad_id|>", "<unk>")
 
@@ -23,21 +24,21 @@ class Tokenizer:
     def named(self, ids: Any) -> set[str]:
         """The tokens that an id, or a list of them, stands for; an id without a name is shown as a number."""
         each = ids if isinstance(ids, list) else [] if ids is None else [ids]
-        return {self.tokens.get(one, f"id {one}") for one in each}
+        return {self.tokens.get(token, f"id {token}") for token in each}
 
     def spare(self, turn: str) -> str:
         """A token to pad with: one that the vocabulary has and that no turn ends with."""
         held = set(self.tokens.values())
-        return next((one for one in _SPARES if one in held and one != turn), "a token of its own")
+        return next((token for token in _SPARES if token in held and token != turn), "a token of its own")
 
 
 def read_tokenizer(folder: Path) -> Tokenizer | None:
     """The tokenizer of a model folder; None where there is none."""
-    said = _json(folder / "tokenizer_config.json")
-    whole = _json(folder / "tokenizer.json")
+    said = read_json(folder / "tokenizer_config.json")
+    whole = read_json(folder / "tokenizer.json")
     if not said or not (whole or (folder / "tokenizer.model").is_file() or (folder / "vocab.json").is_file()):
         return None
-    special = _json(folder / "special_tokens_map.json")
+    special = read_json(folder / "special_tokens_map.json")
     eos, pad = (_text(said.get(name)) or _text(special.get(name)) for name in ("eos_token", "pad_token"))
     return Tokenizer(eos, pad, _template(folder, said), _tokens(whole, said))
 
@@ -46,9 +47,9 @@ def _template(folder: Path, said: dict[str, Any]) -> str:
     own = folder / "chat_template.jinja"
     if own.is_file():
         return own.read_text(encoding="utf-8", errors="replace")
-    written = said.get("chat_template") or _json(folder / "chat_template.json").get("chat_template") or ""
+    written = said.get("chat_template") or read_json(folder / "chat_template.json").get("chat_template") or ""
     if isinstance(written, list):  # several by name
-        return "\n".join(str(one.get("template", "")) for one in written if isinstance(one, dict))
+        return "\n".join(str(named.get("template", "")) for named in written if isinstance(named, dict))
     return str(written)
 
 
@@ -69,11 +70,3 @@ def _text(token: Any) -> str:
     if isinstance(token, dict):
         token = token.get("content")
     return token if isinstance(token, str) else ""
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}

@@ -17,36 +17,24 @@ import transformers
 from PIL import Image, ImageOps
 
 from whet.errors import LimitReached, WhetError
-from whet.models.hf_decoding import Chooser, Defaults, Row, Watcher, new_row, text_of, top_entries
-from whet.models.hf_folder import Folder
-from whet.types import Sampling
-
-Chat = list[dict[str, Any]]
+from whet.models.hf.folder import Folder
+from whet.models.hf.prompt import Prompt, Renderer
+from whet.models.hf.rows import Chooser, Defaults, Watcher, new_row, text_of, top_entries
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
-    """A conversation ready for a chat template, its images in the order in which it names them."""
-
-    chat: Chat
-    images: tuple[bytes, ...]
-    sampling: Sampling
-    settings: Mapping[str, Any]
-    """Further variables of the chat template."""
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """What came of one row."""
+class RowResult:
+    """What came of one row: its text, why it ended, and the tokens that were read and drawn."""
 
     text: str
     finish: str
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_ids: Sequence[int]
+    completion_ids: Sequence[int]
     entries: Sequence[Mapping[str, Any]] = ()
+    """The tokens with their log-probabilities, where these were asked for."""
 
 
-class Weights:
+class LoadedWeights:
     """A loaded model with its processor. Used from one thread at a time."""
 
     def __init__(self, folder: Folder, device: str, dtype: str, threads: int) -> None:
@@ -62,53 +50,61 @@ class Weights:
         if self._tokenizer.pad_token_id is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
         self._defaults = _defaults(self._model.generation_config, self._tokenizer)
-
-    def opened(self, prompt: Prompt) -> tuple[str, list[Image.Image]]:
-        """The text of a prompt and its images; raises ValueError or OSError where an image is none."""
-        text: str = self._processor.apply_chat_template(
-            prompt.chat, add_generation_prompt=True, tokenize=False, **prompt.settings
-        )
-        return text, [_image(data) for data in prompt.images]
+        self._renderer = Renderer(self._processor, self._defaults.ends)
 
     def generate(
         self, prompts: Sequence[Prompt], stopped: Callable[[], bool] = lambda: False
-    ) -> list[Generated | Exception]:
+    ) -> list[RowResult | Exception]:
         """A reply for each prompt, in their order; a prompt that leaves no room for one gets `LimitReached`."""
-        inputs = self._inputs(prompts)
-        lengths: list[int] = inputs["attention_mask"].sum(1).tolist()
-        room = [self._room(length) for length in lengths]
+        ids, inputs = self._inputs(prompts)
+        room = [self._room(len(row)) for row in ids]
         if all(left is None or left > 0 for left in room):
-            return list(self._generate(prompts, inputs, lengths, room, stopped))
-        results: list[Generated | Exception] = [self._overflow(length) for length in lengths]
+            return list(self._generate(prompts, ids, inputs, room, stopped))
+        results: list[RowResult | Exception] = [self._overflow(len(row)) for row in ids]
         fitting = [at for at, left in enumerate(room) if left is None or left > 0]
         if fitting:
             for at, made in zip(fitting, self.generate([prompts[at] for at in fitting], stopped), strict=True):
                 results[at] = made
         return results
 
-    def _inputs(self, prompts: Sequence[Prompt]) -> Any:
-        opened = [self.opened(prompt) for prompt in prompts]
-        texts = [text for text, _ in opened]
-        given: dict[str, Any] = {"text": texts, "padding": True, "return_tensors": "pt"}
-        if any(images for _, images in opened):
-            given["images"] = [images for _, images in opened]
-        if not self._folder.sees or "images" not in given:
-            return self._tokenizer(**given, add_special_tokens=False).to(self.device)
-        return self._processor(**given).to(self.device, dtype=self._model.dtype)
+    def _inputs(self, prompts: Sequence[Prompt]) -> tuple[list[list[int]], Mapping[str, Any]]:
+        """The tokens of each prompt, and the tensors that the model takes; raises where an image is none."""
+        if any(prompt.images for prompt in prompts):
+            return self._seen(prompts)
+        ids = [self._renderer.ids(prompt) for prompt in prompts]
+        width = max(len(row) for row in ids)
+        pad = self._tokenizer.pad_token_id
+        padded = torch.tensor([[pad] * (width - len(row)) + row for row in ids], device=self.device)
+        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in ids], device=self.device)
+        return ids, {"input_ids": padded, "attention_mask": mask}
+
+    def _seen(self, prompts: Sequence[Prompt]) -> tuple[list[list[int]], Mapping[str, Any]]:
+        """Prompts with images, which the processor alone can turn into tokens: all of the conversation each time."""
+        texts = [self._renderer.text(prompt) for prompt in prompts]
+        begins = self._tokenizer.bos_token
+        inputs = self._processor(
+            text=texts,
+            images=[[_image(data) for data in prompt.images] for prompt in prompts],
+            padding=True,
+            return_tensors="pt",
+            add_special_tokens=not (begins and all(text.startswith(begins) for text in texts)),
+        ).to(self.device, dtype=self._model.dtype)
+        rows = zip(inputs["input_ids"], inputs["attention_mask"], strict=True)
+        return [row[mask.bool()].tolist() for row, mask in rows], inputs
 
     def _generate(
         self,
         prompts: Sequence[Prompt],
-        inputs: Any,
-        lengths: Sequence[int],
+        ids: Sequence[Sequence[int]],
+        inputs: Mapping[str, Any],
         room: Sequence[int | None],
         stopped: Callable[[], bool],
-    ) -> Iterator[Generated]:
+    ) -> Iterator[RowResult]:
         limits = [
-            one.sampling.max_tokens if left is None else min(one.sampling.max_tokens, left)
-            for one, left in zip(prompts, room, strict=True)
+            prompt.sampling.max_tokens if left is None else min(prompt.sampling.max_tokens, left)
+            for prompt, left in zip(prompts, room, strict=True)
         ]
-        rows = [new_row(one.sampling, limit) for one, limit in zip(prompts, limits, strict=True)]
+        rows = [new_row(prompt.sampling, limit) for prompt, limit in zip(prompts, limits, strict=True)]
         with torch.inference_mode():
             self._model.generate(
                 **inputs,
@@ -118,12 +114,9 @@ class Weights:
                 logits_processor=[Chooser(rows, self._defaults)],
                 stopping_criteria=[Watcher(rows, self._defaults, self._decode, stopped)],
             )
-        for row, length in zip(rows, lengths, strict=True):
-            yield self._made(row, length)
-
-    def _made(self, row: Row, length: int) -> Generated:
-        text = text_of(row, self._defaults.ends, self._decode)
-        return Generated(text, row.finish or "length", length, len(row.ids), top_entries(row, self._decode))
+        for row, read in zip(rows, ids, strict=True):
+            text = text_of(row, self._defaults.ends, self._decode)
+            yield RowResult(text, row.finish or "length", read, row.ids, top_entries(row, self._decode))
 
     def _decode(self, ids: Sequence[int]) -> str:
         decoded: str = self._tokenizer.decode(list(ids), skip_special_tokens=True)
@@ -157,7 +150,7 @@ def _defaults(config: Any, tokenizer: Any) -> Defaults:
     sampled = bool(config.do_sample)
     temperature = (1.0 if config.temperature is None else config.temperature) if sampled else 0.0
     top_p = config.top_p if sampled and config.top_p is not None else 1.0
-    return Defaults(temperature, top_p, frozenset(one for one in listed if one is not None))
+    return Defaults(temperature, top_p, frozenset(token for token in listed if token is not None))
 
 
 def _image(data: bytes) -> Image.Image:

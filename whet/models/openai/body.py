@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import base64
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import orjson
 
 from whet.errors import WhetError
-from whet.models import fenced
 from whet.models.base import Request
+from whet.models.chat import fenced
+from whet.models.chat.images import Blob, image_bytes
+from whet.models.chat.json_body import Json
+from whet.models.chat.toolcalls import safe_name
 from whet.models.options import ModelOptions
 from whet.types import Image, Message, Sampling, Shape, ToolCall, ToolSpec
 
-Json = dict[str, Any]
-Blob = Callable[[str], bytes] | None
-
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class ChatDialect:
     """What differs between servers of this format."""
 
     model: str
@@ -116,12 +115,7 @@ def _content(content: str | tuple[str | Image, ...], blob: Blob) -> Any:
 
 
 def _data_url(image: Image, blob: Blob) -> str:
-    if blob is None:
-        raise WhetError(f"a message shows the image {image.sha256[:12]}, but the request has no blob to read it from.")
-    return f"data:{image.media_type};base64,{base64.b64encode(blob(image.sha256)).decode()}"
-
-
-_TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]")
+    return f"data:{image.media_type};base64,{base64.b64encode(image_bytes(image, blob)).decode()}"
 
 
 def _assistant(message: Message) -> Json:
@@ -138,7 +132,7 @@ def _assistant(message: Message) -> Json:
     text = message.text
     for bad in message.malformed:
         if bad.id:
-            name = _TOOL_NAME.sub("_", bad.name)[:64] or "unknown"
+            name = safe_name(bad.name)
             calls.append({"id": bad.id, "type": "function", "function": {"name": name, "arguments": "{}"}})
             text = f"{text}\n[malformed call of {bad.name or 'a tool'}: {bad.raw}]".lstrip()
     if not calls:

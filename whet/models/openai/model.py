@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from random import Random
 from typing import Any, Literal
 
 from yarl import URL
 
 from whet.errors import WhetError
-from whet.keys import digest, seed_for
+from whet.keys import digest
 from whet.models.base import Model, Request
-from whet.models.endpoint import Endpoint, base, is_loopback
-from whet.models.openai_body import Dialect
-from whet.models.openai_refusal import Filtered, inner_status, judge
-from whet.models.openai_reply import decoded, replies, shares
+from whet.models.chat.endpoint import Endpoint, base, check_options, is_loopback
+from whet.models.chat.json_body import decoded
+from whet.models.chat.retry import Persistence
+from whet.models.chat.status import ContentRefusal
+from whet.models.openai.body import ChatDialect
+from whet.models.openai.refusal import inner_status, judge
+from whet.models.openai.reply import replies, shares
 from whet.models.options import ModelOptions
-from whet.models.retry import Clock, Patience, Sleep, persist
+from whet.models.registry.price import priced
 from whet.models.secrets import Key, key_for
 from whet.types import Reply, Usage
 
 Auth = Literal["bearer", "api-key"]
-_RESERVED = ("model", "messages", "stream", "n", "tools")
 _REASONING = re.compile(r"(o\d|gpt-5)", re.IGNORECASE)
 AZURE_API_VERSION = "2024-10-21"
 
@@ -51,25 +50,18 @@ class OpenAI(Model):
         name: str,
         preset: Preset,
         options: ModelOptions,
-        *,
-        random: Random | None = None,
-        sleep: Sleep = asyncio.sleep,
-        clock: Clock = time.monotonic,
     ) -> None:
         scheme, _, model = name.partition(":")
-        check(options)
+        check_options(options)
         self.name = name
         self.fingerprint = digest(scheme, model, options.tools, dict(options.extra))
         self.price = options.price
         self.context = options.context
         self._options = options
         complete = replace(options, extra={**preset.extra, **options.extra})
-        self._dialect = Dialect(model, options.limit_field or preset.limit_field, complete, preset.nested_effort)
+        self._dialect = ChatDialect(model, options.limit_field or preset.limit_field, complete, preset.nested_effort)
         self._endpoint = Endpoint(preset.url, preset.key, options.auth or preset.auth, options)
-        self._patience = Patience(options.attempts, options.deadline)
-        self._random = random or Random(seed_for("backoff", name, os.getpid()))
-        self._sleep = sleep
-        self._clock = clock
+        self._persistence = Persistence.of(name, self._endpoint.where, options)
 
     async def complete(self, request: Request) -> Reply:
         return (await self._ask(request, 1))[0]
@@ -92,15 +84,8 @@ class OpenAI(Model):
         body = self._dialect.body(request, n)
         async with self._endpoint.slots():
             try:
-                return await persist(
-                    lambda: self._attempt(body, request, n),
-                    self._patience,
-                    where=self._endpoint.where,
-                    random=self._random,
-                    sleep=self._sleep,
-                    clock=self._clock,
-                )
-            except Filtered:
+                return await self._persistence.run(lambda: self._attempt(body, request, n))
+            except ContentRefusal:
                 usages = shares(Usage(calls=1, usd=None if self.price is None else 0.0), n)
                 return tuple(Reply("", finish="filter", usage=usage) for usage in usages)
 
@@ -121,16 +106,6 @@ class OpenAI(Model):
         )
 
 
-def check(options: ModelOptions) -> None:
-    """Refuse options that no call could be made with."""
-    for what in ("timeout", "attempts", "connections", "max_reply_bytes"):
-        if getattr(options, what) <= 0:
-            raise WhetError(f"{what} = {getattr(options, what)} must be above zero.")
-    clash = [name for name in _RESERVED if name in options.extra]
-    if clash:
-        raise WhetError(f"extra must not set {', '.join(clash)}: the request itself does.")
-
-
 def open_openai(address: str, options: ModelOptions) -> OpenAI:
     """`openai:MODEL`: OpenAI itself, the server that OPENAI_BASE_URL names, or the one at `base_url`."""
     given = options.base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
@@ -139,7 +114,7 @@ def open_openai(address: str, options: ModelOptions) -> OpenAI:
     own = at_openai or not options.base_url
     key = key_for(options, "OPENAI_API_KEY", own=own, needed=not is_loopback(url))
     limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_completion_tokens" if at_openai else "max_tokens"
-    return OpenAI(address, Preset(_chat(url), key, "bearer", limit_field), options)
+    return OpenAI(address, Preset(_chat(url), key, "bearer", limit_field), priced(address, options))
 
 
 def open_openrouter(address: str, options: ModelOptions) -> OpenAI:
@@ -148,7 +123,9 @@ def open_openrouter(address: str, options: ModelOptions) -> OpenAI:
     own = f".{url.host}".endswith(".openrouter.ai")
     key = key_for(options, "OPENROUTER_API_KEY", own=own, needed=not is_loopback(url))
     with_cost = {"usage": {"include": True}}
-    return OpenAI(address, Preset(_chat(url), key, "bearer", nested_effort=True, extra=with_cost), options)
+    return OpenAI(
+        address, Preset(_chat(url), key, "bearer", nested_effort=True, extra=with_cost), priced(address, options)
+    )
 
 
 def open_azure(address: str, options: ModelOptions) -> OpenAI:
@@ -171,7 +148,9 @@ def open_azure(address: str, options: ModelOptions) -> OpenAI:
     key = key_for(options, "AZURE_OPENAI_API_KEY", own=True, needed=not is_loopback(url))
     auth: Auth = "bearer" if options.key_command else "api-key"
     reasons = _REASONING.match(deployment) is not None
-    return OpenAI(address, Preset(url, key, auth, "max_completion_tokens" if reasons else "max_tokens"), options)
+    return OpenAI(
+        address, Preset(url, key, auth, "max_completion_tokens" if reasons else "max_tokens"), priced(address, options)
+    )
 
 
 def _chat(url: URL) -> URL:

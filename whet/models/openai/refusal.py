@@ -6,10 +6,9 @@ import re
 from typing import Any
 
 from whet.errors import LimitReached, WhetError
-from whet.models.endpoint import Answer
-from whet.models.openai_reply import decoded
-from whet.models.refusing import refused
-from whet.models.retry import Trouble
+from whet.models.chat.endpoint import HttpAnswer
+from whet.models.chat.json_body import error_of
+from whet.models.chat.status import ContentRefusal, refused
 
 BEGINS = "/chat/completions begins (often in /v1)"
 
@@ -22,20 +21,16 @@ _OVERFLOW = re.compile(
 _CONTEXT = re.compile(r"(?:context length|context size|n_ctx\W*)\D{0,8}(\d+)", re.IGNORECASE)
 
 
-class Filtered(Exception):
-    """The service refused the prompt by its content rules: a reply that ended by `filter` before its first word."""
-
-
-def judge(answer: Answer, status: int, *, where: str, key: str, max_tokens: int) -> Exception:
+def judge(answer: HttpAnswer, status: int, *, where: str, key: str, max_tokens: int) -> Exception:
     """The error that an answer other than 2xx stands for. `key` names the source of the key for a person."""
     body = answer.body.decode("utf-8", "replace")
     said = answer.quote(body)
     told = f"{where} answered {status}: {said}"
-    code = _code(answer)
+    code = str(error_of(answer.body, answer.quote).get("code") or "")
     if status in (400, 413, 422, 500) and _OVERFLOW.search(body):
         return _overflow(body, told, max_tokens)
     if code == "content_filter" or (status == 403 and "flagged_input" in body):
-        return Filtered(told)
+        return ContentRefusal(told)
     if status == 429 and code == "insufficient_quota":
         return WhetError(f"{told} Top up the account or raise its limit: waiting does not help.")
     return refused(answer, status, said, where=where, key=key, begins=BEGINS)
@@ -48,15 +43,6 @@ def _overflow(body: str, told: str, max_tokens: int) -> Exception:
         room = f"max_tokens = {max_tokens} leaves no room for a prompt in a context of {found[1]} tokens"
         return WhetError(f"{room}: lower it. {told}")
     return LimitReached("context_overflow", told)
-
-
-def _code(answer: Answer) -> str:
-    try:
-        data = decoded(answer.body, answer.quote)
-    except Trouble:
-        return ""
-    error = data.get("error") if isinstance(data, dict) else None
-    return str(error.get("code") or "") if isinstance(error, dict) else ""
 
 
 def inner_status(data: Any) -> int:

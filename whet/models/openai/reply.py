@@ -2,56 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import orjson
-
-from whet.models import fenced
 from whet.models.base import FREE, Price, Request
+from whet.models.chat import fenced
+from whet.models.chat.json_body import Json, Quote
+from whet.models.chat.retry import Trouble
+from whet.models.chat.toolcalls import CallReader, ReplyCalls, demanded
 from whet.models.options import ModelOptions
-from whet.models.retry import Trouble
 from whet.models.secrets import quoted
-from whet.models.toolcalls import Read, Reader, demanded
 from whet.types import Finish, Reply, Usage
-
-Json = dict[str, Any]
-Quote = Callable[[str], str]
-"""Makes text of the server's fit for an error message: without the key, and short."""
-Tokens = tuple[tuple[int, ...], tuple[float, ...], tuple[Json, ...]]
-
-
-def decoded(body: bytes, quote: Quote = quoted) -> Any:
-    """A body as JSON. Half surrogates and broken UTF-8, which a careless server may send, become U+FFFD."""
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError:
-        pass
-    text = body.decode("utf-8", "replace")
-    try:
-        return _whole(json.loads(text))
-    except (ValueError, RecursionError):
-        pass
-    # Raised out here: the decoder's own error would carry the whole body along.
-    raise Trouble("bad_reply", f"the body of {len(body)} bytes is not JSON: {quote(text)}")
-
-
-_HALF_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def _whole(value: Any) -> Any:
-    """`value` with U+FFFD for every half of a surrogate pair, which nothing downstream could write as UTF-8."""
-    if isinstance(value, str):
-        return _HALF_SURROGATE.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_whole(one) for one in value]
-    if isinstance(value, dict):
-        return {_whole(key): _whole(one) for key, one in value.items()}
-    return value
-
 
 _FINISHES: Mapping[str, Finish] = {
     "length": "length",
@@ -74,7 +36,8 @@ def replies(
     usages = shares(usage_of(data, price), min(n, len(choices)))
     version = "@".join(filter(None, (_text(data.get("model")), _text(data.get("system_fingerprint")))))
     return tuple(
-        _reply(choice, usage, version, request, options, quote) for choice, usage in zip(choices, usages, strict=False)
+        _with_tokens(_reply(choice, usage, version, request, options, quote), choice, data, request, quote)
+        for choice, usage in zip(choices, usages, strict=False)
     )
 
 
@@ -88,10 +51,10 @@ def _reply(choice: Any, usage: Usage, version: str, request: Request, options: M
         raise Trouble("server_error", f"the server broke off the reply ({ended}): {told}")
     finish: Finish = _FINISHES.get(ended or "", "stop")
     text = _text(message.get("content")) or _text(message.get("refusal"))
-    found = Read()
+    found = ReplyCalls()
     if request.tools:
         # Some servers report `tool_calls` for a call that ran into the limit; the token count gives it away.
-        reader = Reader.of(request, finish == "length" or usage.completion_tokens >= request.sampling.max_tokens)
+        reader = CallReader.of(request, finish == "length" or usage.completion_tokens >= request.sampling.max_tokens)
         wired = message.get("tool_calls")
         if options.tools == "fenced":
             found = fenced.read(text, reader)
@@ -102,21 +65,7 @@ def _reply(choice: Any, usage: Usage, version: str, request: Request, options: M
     elif found.calls and finish == "stop":
         finish = "tool_calls"
     reasoning = _text(message.get("reasoning_content")) or _text(message.get("reasoning"))
-    tokens = _tokens(choice, quote) if request.sampling.logprobs is not None else ((), (), ())
-    completion_ids, logprobs, trace = tokens
-    reply = Reply(
-        text,
-        found.calls,
-        found.malformed,
-        finish,
-        usage,
-        version,
-        reasoning,
-        completion_ids=completion_ids,
-        logprobs=logprobs,
-        trace=trace,
-    )
-    return demanded(reply, request)
+    return demanded(Reply(text, found.calls, found.malformed, finish, usage, version, reasoning), request)
 
 
 def _text(value: Any) -> str:
@@ -128,21 +77,36 @@ def _text(value: Any) -> str:
     return ""
 
 
-def _tokens(choice: Json, quote: Quote) -> Tokens:
-    """Token ids where the server tells them, log-probabilities, and the alternatives to each token as a trace."""
-    told = choice.get("logprobs")
+def _with_tokens(reply: Reply, choice: Json, data: Json, request: Request, quote: Quote) -> Reply:
+    """`reply` with the tokens that the server tells: ids, log-probabilities, and alternatives as a trace.
+
+    vLLM tells the ids of the prompt beside the choices and SGLang in each of them, where `return_token_ids` is asked
+    for; llama.cpp tells those of the reply alone, with its logprobs or, by `verbose` and `return_tokens`, apart.
+    """
+    told = choice.get("logprobs") if request.sampling.logprobs is not None else None
     entries = (told.get("content") or ()) if isinstance(told, dict) else ()
     try:
-        logprobs = tuple(float(one["logprob"]) for one in entries)
-        ids = choice.get("token_ids") or [one["id"] for one in entries if "id" in one]
+        logprobs = tuple(float(entry["logprob"]) for entry in entries)
         trace = tuple(
-            {"token": one["token"], "top": [[top["token"], top["logprob"]] for top in one["top_logprobs"]]}
-            for one in entries
-            if one.get("top_logprobs")
+            {"token": entry["token"], "top": [[top["token"], top["logprob"]] for top in entry["top_logprobs"]]}
+            for entry in entries
+            if entry.get("top_logprobs")
         )
-        return tuple(ids), logprobs, trace
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Trouble("bad_reply", f"the logprobs cannot be read: {quote(repr(entries))}") from error
+    aside = data.get("__verbose") if len(data["choices"]) == 1 else None
+    drawn = (
+        _ids(choice.get("token_ids"))
+        or _ids([entry.get("id") for entry in entries])
+        or _ids(aside.get("tokens") if isinstance(aside, dict) else None)
+    )
+    read = _ids(choice.get("prompt_token_ids")) or _ids(data.get("prompt_token_ids"))
+    return replace(reply, prompt_ids=read, completion_ids=drawn, logprobs=logprobs, trace=trace)
+
+
+def _ids(told: Any) -> tuple[int, ...]:
+    """Token ids where the server sent a whole list of them; none where one is not a number."""
+    return tuple(told) if isinstance(told, list) and all(type(token) is int for token in told) else ()
 
 
 def usage_of(data: Json, price: Price | None) -> Usage:

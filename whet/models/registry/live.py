@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from whet.errors import FaultError, WhetError
-from whet.models.endpoint import Endpoint, base
-from whet.models.openai_reply import decoded
+from whet.models.chat.endpoint import Endpoint, base
+from whet.models.chat.json_body import decoded
+from whet.models.chat.retry import Trouble
 from whet.models.options import ModelOptions
-from whet.models.registry import Record
-from whet.models.retry import Trouble
+from whet.models.registry import ModelRecord
 from whet.models.secrets import key_for
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ServedComparison:
     """A registry beside an endpoint: what is in both, what the endpoint lacks, what the registry does not know."""
 
-    served: tuple[Record, ...]
-    absent: tuple[Record, ...]
+    served: tuple[ModelRecord, ...]
+    absent: tuple[ModelRecord, ...]
     unknown: tuple[str, ...]
 
 
@@ -43,7 +43,7 @@ async def served_models(url: str, options: ModelOptions = ModelOptions()) -> tup
     listed = data.get("data") if isinstance(data, dict) else None
     if not isinstance(listed, list):
         raise WhetError(f"{endpoint.where} lists no models: it must answer with data = [...].")
-    return tuple(sorted({str(one["id"]) for one in listed if isinstance(one, dict) and "id" in one}))
+    return tuple(sorted({str(entry["id"]) for entry in listed if isinstance(entry, dict) and "id" in entry}))
 
 
 def list_served(url: str, options: ModelOptions = ModelOptions()) -> tuple[str, ...]:
@@ -51,13 +51,13 @@ def list_served(url: str, options: ModelOptions = ModelOptions()) -> tuple[str, 
     return asyncio.run(served_models(url, options))
 
 
-def compared(records: tuple[Record, ...], served: tuple[str, ...]) -> Compared:
+def compared(records: tuple[ModelRecord, ...], served: tuple[str, ...]) -> ServedComparison:
     """Ids are compared in any case; a record for every variant of a name is served where one of them is."""
 
-    def is_served(record: Record) -> bool:
-        return any(fnmatchcase(one.lower(), record.id.lower()) for one in served)
+    def names(record: ModelRecord, model: str) -> bool:
+        return fnmatchcase(model.lower(), record.id.lower())
 
-    there = tuple(one for one in records if is_served(one))
-    known = tuple(one for one in served if any(fnmatchcase(one.lower(), record.id.lower()) for record in records))
-    unknown = tuple(one for one in served if one not in known)
-    return Compared(there, tuple(one for one in records if one not in there), unknown)
+    there = tuple(record for record in records if any(names(record, model) for model in served))
+    absent = tuple(record for record in records if record not in there)
+    unknown = tuple(model for model in served if not any(names(record, model) for record in records))
+    return ServedComparison(there, absent, unknown)

@@ -31,7 +31,7 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ModelRecord:
     """One model. Parameters are billions; None and '' say that it is not known."""
 
     id: str
@@ -66,7 +66,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class UnservedNames:
     """Names that were asked for and are not served, with the exceptions."""
 
     pattern: str
@@ -80,27 +80,28 @@ class Missing:
 class Registry:
     """All records, in the order of the file, the closed ones last."""
 
-    records: tuple[Record, ...]
-    missing: tuple[Missing, ...]
+    records: tuple[ModelRecord, ...]
+    missing: tuple[UnservedNames, ...]
     verified: str
     max_tokens: int
     """Where a record recommends none."""
 
-    def find(self, name: str) -> Record | None:
+    def find(self, name: str) -> ModelRecord | None:
         """The record of a model by its id, in any case; an id that ends in * stands for every variant."""
         wanted = name.lower()
-        exact = next((one for one in self.records if one.id.lower() == wanted), None)
-        return exact or next((one for one in self.records if "*" in one.id and fnmatchcase(wanted, one.id)), None)
+        exact = next((record for record in self.records if record.id.lower() == wanted), None)
+        patterns = (record for record in self.records if "*" in record.id and fnmatchcase(wanted, record.id))
+        return exact or next(patterns, None)
 
-    def get(self, name: str) -> Record:
+    def get(self, name: str) -> ModelRecord:
         """The record, or an error with the nearest id."""
         record = self.find(name)
         if record is not None:
             return record
-        if any(one.covers(name) for one in self.missing):
+        if any(names.covers(name) for names in self.missing):
             raise WhetError(f"{name} is known not to be served ({self.verified}); see: whet models")
-        known = [one.id for one in self.records]
-        short = [one for one in known if one.partition("/")[2] == name]
+        known = [record.id for record in self.records]
+        short = [known_id for known_id in known if known_id.partition("/")[2] == name]
         hint = f" Did you mean {short[0]!r}?" if short else nearest(name, known)
         raise WhetError(f"no model {name!r} in the registry.{hint} See: whet models")
 
@@ -108,7 +109,7 @@ class Registry:
 @lru_cache(maxsize=1)
 def registry() -> Registry:
     """The registry that comes with Whet."""
-    return read((files("whet.models") / "registry.toml").read_text(encoding="utf-8"))
+    return read((files("whet.models.registry") / "registry.toml").read_text(encoding="utf-8"))
 
 
 def read(text: str) -> Registry:
@@ -117,19 +118,19 @@ def read(text: str) -> Registry:
     closed = [f"{group['vendor']}/{name}" for group in data.get("closed", ()) for name in group["models"]]
     told = [_record(entry, entry["id"] in closed) for entry in data["model"]]
     known = {record.id for record in told}
-    bare = [Record(name, closed=True) for name in closed if name not in known]
-    missing = [Missing(one["pattern"], tuple(one.get("except", ()))) for one in data.get("missing", ())]
+    bare = [ModelRecord(name, closed=True) for name in closed if name not in known]
+    missing = [UnservedNames(entry["pattern"], tuple(entry.get("except", ()))) for entry in data.get("missing", ())]
     return Registry((*told, *bare), tuple(missing), data["verified"], data["defaults"]["max_tokens"])
 
 
-def _record(entry: Mapping[str, Any], closed: bool) -> Record:
+def _record(entry: Mapping[str, Any], closed: bool) -> ModelRecord:
     fields = dict(entry)
     if "price" in fields:
         fields["price"] = Price(*fields["price"])
     if "baseline" in fields:
         fields["baseline"] = Baseline(**fields["baseline"])
     fields["unfit_for"] = tuple(fields.get("unfit_for", ()))
-    return Record(**fields, closed=closed)
+    return ModelRecord(**fields, closed=closed)
 
 
 def price_of(address: str) -> Price | None:
