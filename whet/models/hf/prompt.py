@@ -20,8 +20,8 @@ Chat = list[dict[str, Any]]
 _MARK = "\u2042 here stood the reply \u2042"
 """Put in the place of a reply, to find what a template writes around it."""
 
-_OVERHANG = 64
-"""Characters that may follow a stop string: the rest of the token that completed it."""
+_OVERHANG = 200
+"""Characters that may follow a reply in its tokens: the stop string that ended it, which is no part of its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +100,22 @@ class Renderer:
         return list(ids[: len(known)]) == known
 
     def _ends_alike(self, prompt: Prompt, last: int, before: str) -> bool:
-        """Whether `prior_ids` end with the message before the last reply and that reply itself.
+        """Whether `prior_ids` hold as many turns, and end with the message before the last reply and that reply itself.
 
         Compared as text without blanks, because a reply is known as text: without special tokens, and without the
-        stop string that ended it.
+        stop string that ended it, which may follow here.
         """
         asked = _text(prompt.chat[last - 1]).strip()[-200:]
         lead = before[max(0, before.rfind(asked)) :]
         wanted = _solid(self._decoded(self._tokens(lead)) + _text(prompt.chat[last]))
         found = _solid(self._decoded(prompt.prior_ids))
         at = found.rfind(wanted)
-        over = found[at + len(wanted) :]
-        stops = [_solid(stop) for stop in prompt.sampling.stop]
-        stopped = any(over.startswith(stop) and len(over) <= len(stop) + _OVERHANG for stop in stops)
-        return at >= 0 and (not over or stopped)
+        same_turns = self._ends_in(prompt.prior_ids[:-1]) == self._ends_in(self._tokens(before))
+        return same_turns and at >= 0 and len(found) - at - len(wanted) <= _OVERHANG
+
+    def _ends_in(self, ids: Sequence[int]) -> int:
+        """How many turns have ended: a reply has no end token but its last, and the template writes one for each."""
+        return sum(token in self._ends for token in ids)
 
     def _rendered(self, prompt: Prompt, chat: Chat, *, asks: bool) -> str:
         text: str = self._processor.apply_chat_template(
