@@ -100,6 +100,13 @@ def test_logprobs_come_with_token_ids_for_every_token(model: Model) -> None:
     assert reply.trace == ()
 
 
+def test_the_end_token_is_among_the_tokens_of_a_reply_that_ended(model: Model) -> None:
+    reply = answer(model, "Say hi.", shape=Shape(grammar='root ::= "hi"'), logprobs=0)
+    assert reply.finish == "stop"
+    assert len(reply.completion_ids) == reply.usage.completion_tokens == 2
+    assert reply.prompt_ids == ()
+
+
 def test_alternatives_of_a_token_are_traced_when_asked_for(model: Model) -> None:
     reply = answer(model, "Hello!", logprobs=2, max_tokens=2)
     assert [len(step["top"]) for step in reply.trace] == [2, 2]

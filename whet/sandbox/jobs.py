@@ -40,12 +40,7 @@ class Limits:
 
 
 def run_python(
-    code: str,
-    *,
-    files: Mapping[str, str] = {},
-    stdin: str = "",
-    limits: Limits = Limits(),
-    collect: Sequence[str] = (),
+    code: str, *, files: Mapping[str, str] = {}, stdin: str = "", limits: Limits = Limits(), collect: Sequence[str] = ()
 ) -> Work:
     """A work that runs `code` as a program of its own, beside `files`; the files named in `collect` come back."""
     return _job({"python": code}, files, stdin, limits, collect)

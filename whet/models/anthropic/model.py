@@ -16,8 +16,7 @@ from whet.models.anthropic.body import MessagesDialect
 from whet.models.anthropic.reply import inner_status, refusal, reply_of
 from whet.models.anthropic.thoughts import Thoughts, called
 from whet.models.base import Model, Request
-from whet.models.chat.endpoint import Auth, Endpoint, base, check_options, is_loopback
-from whet.models.chat.json_body import decoded
+from whet.models.chat.endpoint import OK, Auth, Endpoint, base, check_options, is_loopback
 from whet.models.chat.retry import Persistence
 from whet.models.chat.status import ContentRefusal
 from whet.models.options import ModelOptions
@@ -65,18 +64,14 @@ class Anthropic(Model):
         await self._endpoint.close()
 
     async def _attempt(self, body: bytes, request: Request) -> Reply:
-        answer = await self._endpoint.post(body)
-        status = answer.status
-        if 200 <= status < 300:
-            data = decoded(answer.body, answer.quote)
-            status = inner_status(data)
-            if not status:
-                reply, blocks = reply_of(data, request, self._options, self.price, answer.quote)
-                # Only a tool loop needs its thinking back; the service drops that of finished turns itself.
-                said = reply.as_message()
-                if reply.trace and called(said):
-                    self._thoughts.keep(request.messages, said, blocks)
-                return reply
+        answer, status, data = await self._endpoint.ask(body, inner_status)
+        if status == OK:
+            reply, blocks = reply_of(data, request, self._options, self.price, answer.quote)
+            # Only a tool loop needs its thinking back; the service drops that of finished turns itself.
+            said = reply.as_message()
+            if reply.trace and called(said):
+                self._thoughts.keep(request.messages, said, blocks)
+            return reply
         raise refusal(answer, status, where=self._endpoint.where, key=self._endpoint.key.source)
 
 

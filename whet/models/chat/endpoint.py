@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Literal
+from typing import Any, Literal
 
 import aiohttp
 from yarl import URL
 
 from whet.errors import FaultError, WhetError
+from whet.models.chat.json_body import decoded
 from whet.models.chat.retry import Trouble
 from whet.models.options import ModelOptions
 from whet.models.secrets import Key, Secret, quoted
@@ -33,6 +34,7 @@ class HttpAnswer:
         return quoted(text, self.secret)
 
 
+OK = 200
 _RESERVED = ("model", "messages", "stream", "n", "tools")
 
 Auth = Literal["bearer", "api-key", "x-api-key"]
@@ -62,6 +64,17 @@ class Endpoint:
     async def post(self, body: bytes) -> HttpAnswer:
         """The answer to one attempt; a key that was refused and can be renewed gets a second chance at once."""
         return await self._tried("POST", body)
+
+    async def ask(self, body: bytes, inner_status: Callable[[Any], int]) -> tuple[HttpAnswer, int, Any]:
+        """The answer to one attempt, what its status amounts to, and its decoded body where that is `OK`.
+
+        `inner_status` reads the status of an error that came under a 2xx, as gateways send it; 0 where there is none.
+        """
+        answer = await self.post(body)
+        if not 200 <= answer.status < 300:
+            return answer, answer.status, None
+        data = decoded(answer.body, answer.quote)
+        return answer, inner_status(data) or OK, data
 
     async def get(self) -> HttpAnswer:
         """The same without a body, as a GET."""

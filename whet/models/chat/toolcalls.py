@@ -19,7 +19,7 @@ from whet.types import MalformedCall, MalformedKind, Reply, ToolCall, ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class ReplyCalls:
-    """What was found in one reply, in the order in which the model wrote it."""
+    """The tool calls in one reply, sound and malformed ones, each in the order in which the model wrote them."""
 
     calls: tuple[ToolCall, ...] = ()
     malformed: tuple[MalformedCall, ...] = ()

@@ -49,6 +49,10 @@ class EmbeddedModel(Model):
     A call whose awaiting task is cancelled ends at its next token (one that asks for logprobs: at its end, because
     llama.cpp reports the logprobs of every token only in an unstreamed reply). Where the chat template knows no tools,
     as with the default weights, tools are described and called in text (`fenced`).
+
+    The tokens of a reply are told with its logprobs, the end token among them. Those of the prompt are not: llama.cpp's
+    chat answers name none, and the binding has no tokenizer to make them of the rendered text. A streamed reply names
+    its tokens without the last one, so without logprobs none are told.
     """
 
     def __init__(self, name: str, weights: GgufFile, options: ModelOptions) -> None:

@@ -13,8 +13,7 @@ from yarl import URL
 from whet.errors import WhetError
 from whet.keys import digest
 from whet.models.base import Model, Request
-from whet.models.chat.endpoint import Endpoint, base, check_options, is_loopback
-from whet.models.chat.json_body import decoded
+from whet.models.chat.endpoint import OK, Endpoint, base, check_options, is_loopback
 from whet.models.chat.retry import Persistence
 from whet.models.chat.status import ContentRefusal
 from whet.models.openai.body import ChatDialect
@@ -90,13 +89,9 @@ class OpenAI(Model):
                 return tuple(Reply("", finish="filter", usage=usage) for usage in usages)
 
     async def _attempt(self, body: bytes, request: Request, n: int) -> tuple[Reply, ...]:
-        answer = await self._endpoint.post(body)
-        status = answer.status
-        if 200 <= status < 300:
-            data = decoded(answer.body, answer.quote)
-            status = inner_status(data)
-            if not status:
-                return replies(data, request, n, self._options, self.price, answer.quote)
+        answer, status, data = await self._endpoint.ask(body, inner_status)
+        if status == OK:
+            return replies(data, request, n, self._options, self.price, answer.quote)
         raise judge(
             answer,
             status,
