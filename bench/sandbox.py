@@ -25,8 +25,8 @@ from rows import Row, arguments, report
 
 from whet.errors import WhetError
 from whet.sandbox.base import Sandbox
+from whet.sandbox.isolation import open_sandbox
 from whet.sandbox.jobs import run_python
-from whet.sandbox.opening import open_sandbox
 
 NOOP = run_python("pass").payload
 SLEEP = run_python("import time; time.sleep(1)").payload

@@ -18,7 +18,7 @@ from driving import outcomes, play_out
 from whet.envs.base import Play, ask
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.models import Model, ModelOptions, Price, Request, load_model
-from whet.models.agent_workspace import FILE_BYTES, files_of
+from whet.models.agent.workspace import FILE_BYTES, files_of
 from whet.types import (
     Example,
     Image,

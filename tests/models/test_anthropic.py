@@ -11,7 +11,7 @@ from messages import Messages, messages_server, refused
 
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.models import Model, ModelOptions, Price, Request, load_model
-from whet.models.thoughts import Thoughts
+from whet.models.anthropic.thoughts import Thoughts
 from whet.types import (
     Image,
     MalformedCall,

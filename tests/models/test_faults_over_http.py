@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -13,7 +14,7 @@ from loopback import Behaviour, Loopback, serving
 
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.models import ModelOptions, Request, load_model
-from whet.models.openai import OpenAI
+from whet.models.openai.model import OpenAI
 from whet.types import Fault, Reply, Sampling, user
 
 ASKED = Request((user("17 + 25"),), Sampling(max_tokens=100))
@@ -33,8 +34,7 @@ class Caller:
         self.slept: list[float] = []
         model = load_model("openai:m", ModelOptions(**{"base_url": base_url, "attempts": 3, **options}))
         assert isinstance(model, OpenAI)
-        model._sleep = self.sleep
-        model._random = Random(1)
+        model._persistence = replace(model._persistence, sleep=self.sleep, random=Random(1))
         self.model = model
 
     async def sleep(self, seconds: float) -> None:

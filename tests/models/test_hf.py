@@ -18,7 +18,7 @@ from tiny_weights import reading_weights, seeing_weights
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.models import ModelOptions, load_model
 from whet.models.base import Request
-from whet.models.hf_decoding import nucleus
+from whet.models.hf.rows import nucleus
 from whet.types import Image, Message, Reply, Sampling, Shape, ToolSpec, system, user
 
 SHORT = Sampling(temperature=0.0, max_tokens=12)

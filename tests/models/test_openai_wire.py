@@ -11,9 +11,10 @@ import pytest
 
 from whet.errors import WhetError
 from whet.models import ModelOptions, Price, Request
-from whet.models.openai_body import Dialect
-from whet.models.openai_reply import decoded, replies
-from whet.models.retry import Trouble
+from whet.models.chat.json_body import decoded
+from whet.models.chat.retry import Trouble
+from whet.models.openai.body import ChatDialect
+from whet.models.openai.reply import replies
 from whet.types import (
     Image,
     MalformedCall,
@@ -35,7 +36,7 @@ TOOL = ToolSpec("run", "Runs.", {"type": "object", "properties": {"code": {"type
 
 
 def body(request: Request = ASKED, n: int = 1, **options: Any) -> dict[str, Any]:
-    return orjson.loads(Dialect("m", "max_tokens", ModelOptions(**options)).body(request, n))
+    return orjson.loads(ChatDialect("m", "max_tokens", ModelOptions(**options)).body(request, n))
 
 
 def understood(message: dict[str, Any], request: Request = ASKED, **fields: Any) -> Reply:
@@ -232,6 +233,41 @@ def test_logprobs_token_ids_and_alternatives_are_kept_when_asked_for() -> None:
     reply = understood({"content": "42"}, Request(ASKED.messages, Sampling(logprobs=2)), logprobs=told)
     assert (reply.completion_ids, reply.logprobs) == ((7,), (-0.1,))
     assert reply.trace == ({"token": "42", "top": [["42", -0.1], ["41", -2.0]]},)
+
+
+LLAMA_ENTRY = {"token": "42", "logprob": -0.1, "id": 7}
+
+
+@pytest.mark.parametrize(
+    ("answer", "choice", "logprobs", "read", "drawn"),
+    [
+        pytest.param({"prompt_token_ids": [1, 2]}, {"token_ids": [7, 0]}, None, (1, 2), (7, 0), id="vLLM"),
+        pytest.param({}, {"prompt_token_ids": [1, 2], "token_ids": [7, 0]}, None, (1, 2), (7, 0), id="SGLang"),
+        pytest.param({}, {"logprobs": {"content": [LLAMA_ENTRY]}}, 0, (), (7,), id="llama.cpp, logprobs"),
+        pytest.param({"__verbose": {"tokens": [7, 0]}}, {}, None, (), (7, 0), id="llama.cpp, verbose"),
+        pytest.param({"prompt_token_ids": None}, {"token_ids": None}, None, (), (), id="not asked for"),
+        pytest.param({"prompt_token_ids": "1 2"}, {"token_ids": [7, None]}, None, (), (), id="no ids at all"),
+        pytest.param({}, {"logprobs": {"content": [LLAMA_ENTRY, {"logprob": -1.0}]}}, 0, (), (), id="ids of a part"),
+    ],
+)
+def test_token_ids_are_read_where_a_server_tells_them(
+    answer: Any, choice: Any, logprobs: int | None, read: tuple[int, ...], drawn: tuple[int, ...]
+) -> None:
+    request = Request(ASKED.messages, Sampling(logprobs=logprobs))
+    data = {**answer, "choices": [{"message": {"content": "42"}, **choice}]}
+    (reply,) = replies(data, request, 1, ModelOptions(), None)
+    assert (reply.prompt_ids, reply.completion_ids) == (read, drawn)
+
+
+def test_token_ids_are_asked_for_by_the_config_alone() -> None:
+    assert "return_token_ids" not in body(ASKED)
+    assert body(ASKED, extra={"return_token_ids": True})["return_token_ids"] is True
+
+
+def test_replies_of_one_call_share_their_prompt() -> None:
+    choices = [{"message": {"content": str(token)}, "token_ids": [token]} for token in (7, 8)]
+    got = replies({"prompt_token_ids": [1, 2], "choices": choices}, ASKED, 2, ModelOptions(), None)
+    assert [(reply.prompt_ids, reply.completion_ids) for reply in got] == [((1, 2), (7,)), ((1, 2), (8,))]
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,16 @@ from messages import messages_server
 
 from whet.errors import WhetError
 from whet.models import ModelOptions, Price, load_model
-from whet.models.fits import Wanted, matching, signal
-from whet.models.live import compared, list_served
-from whet.models.registry import Record, price_of, read, registry
+from whet.models.registry import ModelRecord, price_of, registry
+from whet.models.registry.choice import ModelFilter, matching, signal
+from whet.models.registry.live import compared, list_served
+from whet.models.registry.records import read
 
 KNOWN = registry()
 
 
 def found(**wanted: object) -> list[str]:
-    return [one.id for one in matching(KNOWN.records, Wanted(**wanted))]  # type: ignore[arg-type]
+    return [one.id for one in matching(KNOWN.records, ModelFilter(**wanted))]  # type: ignore[arg-type]
 
 
 def test_every_id_stands_once() -> None:
@@ -57,7 +58,7 @@ def test_what_solves_all_comes_last_for_rl_and_first_as_a_ceiling() -> None:
 
 
 def test_a_group_teaches_most_where_half_is_solved() -> None:
-    half, most = (Record("x", baseline=type(KNOWN.records[0].baseline)(rate)) for rate in (0.5, 0.9))  # type: ignore[misc]
+    half, most = (ModelRecord("x", baseline=type(KNOWN.records[0].baseline)(rate)) for rate in (0.5, 0.9))  # type: ignore[misc]
     assert (signal(half) or 0) > (signal(most) or 0)
 
 

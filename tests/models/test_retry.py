@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.errors import FaultError, WhetError
-from whet.models.retry import Patience, Trouble, asked_wait, persist
+from whet.models.chat.retry import Patience, Trouble, asked_wait, persist
 from whet.types import Fault
 
 

@@ -26,6 +26,12 @@ def constant(text: str) -> Any:
     return lambda request: text
 
 
+def test_tokens_that_a_function_tells_are_kept() -> None:
+    told = Reply("42", prompt_ids=(1, 2), completion_ids=(7, 0), logprobs=(-0.1, -0.2))
+    reply = asyncio.run(Scripted(lambda request: told).complete(Request((user("17 + 25"),))))
+    assert (reply.prompt_ids, reply.completion_ids, reply.logprobs) == ((1, 2), (7, 0), (-0.1, -0.2))
+
+
 def test_a_function_answers_with_text() -> None:
     assert say(Scripted(lambda request: request.messages[-1].text.upper())) == Reply("1 + 1", usage=Usage(calls=1))
 

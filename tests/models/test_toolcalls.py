@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.models import fenced
 from whet.models.base import Request
-from whet.models.toolcalls import Read, Reader, demanded
+from whet.models.chat import fenced
+from whet.models.chat.toolcalls import CallReader, ReplyCalls, demanded
 from whet.types import Image, MalformedCall, Message, Reply, Sampling, ToolCall, ToolSpec, assistant, system, user
 
 RUN = ToolSpec(
@@ -34,15 +34,15 @@ def request(**changes: Any) -> Request:
     return Request((user("Go on."),), Sampling(max_tokens=64), (RUN, FINISH), **changes)
 
 
-def native(raw: Any, name: str = "run_python", *, cut: bool = False, **fields: Any) -> Read:
-    return Reader.of(request(), cut).native([{"id": "c1", "function": {"name": name, "arguments": raw}, **fields}])
+def native(raw: Any, name: str = "run_python", *, cut: bool = False, **fields: Any) -> ReplyCalls:
+    return CallReader.of(request(), cut).native([{"id": "c1", "function": {"name": name, "arguments": raw}, **fields}])
 
 
-def in_fence(text: str, *, cut: bool = False) -> Read:
-    return fenced.read(text, Reader.of(request(), cut))
+def in_fence(text: str, *, cut: bool = False) -> ReplyCalls:
+    return fenced.read(text, CallReader.of(request(), cut))
 
 
-def kinds(read: Read) -> list[str]:
+def kinds(read: ReplyCalls) -> list[str]:
     return [bad.kind for bad in read.malformed]
 
 
@@ -51,7 +51,7 @@ def kinds(read: Read) -> list[str]:
 
 def test_a_sound_call_is_read_with_its_raw_text() -> None:
     raw = '{"code": "print(1)", "seconds": null}'
-    assert native(raw) == Read((ToolCall("c1", "run_python", {"code": "print(1)", "seconds": None}, raw),))
+    assert native(raw) == ReplyCalls((ToolCall("c1", "run_python", {"code": "print(1)", "seconds": None}, raw),))
 
 
 def test_a_cut_reply_whose_call_is_whole_is_sound() -> None:
@@ -132,13 +132,13 @@ def test_arguments_that_came_as_an_object_are_taken_as_such() -> None:
 
 def test_calls_without_an_id_of_their_own_get_one_each() -> None:
     one = {"function": {"name": "finish", "arguments": "{}"}}
-    read = Reader.of(request(), False).native([one, {**one, "id": "same"}, {**one, "id": "same"}, {**one, "id": 7}])
+    read = CallReader.of(request(), False).native([one, {**one, "id": "same"}, {**one, "id": "same"}, {**one, "id": 7}])
     assert [call.id for call in read.calls] == ["call_1_0", "same", "call_1_2", "call_1_3"]
 
 
 @given(st.one_of(st.none(), st.integers(), st.text(), st.dictionaries(st.text(), st.text())))
 def test_any_wire_shape_is_read_without_an_error(one: Any) -> None:
-    read = Reader.of(request(), False).native([one, {"function": one}, {"id": one, "function": {"name": one}}])
+    read = CallReader.of(request(), False).native([one, {"function": one}, {"id": one, "function": {"name": one}}])
     assert len(read.calls) + len(read.malformed) == 3
 
 
@@ -191,7 +191,7 @@ def test_a_filtered_reply_is_not_blamed_for_calling_nothing() -> None:
 def test_a_fence_is_a_call_with_an_id_of_ours() -> None:
     body = '{"name": "run_python", "arguments": {"code": "print(1)"}}'
     read = in_fence(f"Let me see.\n```tool\n{body}\n```\nDone.")
-    assert read == Read((ToolCall("call_1_0", "run_python", {"code": "print(1)"}, body),))
+    assert read == ReplyCalls((ToolCall("call_1_0", "run_python", {"code": "print(1)"}, body),))
 
 
 def test_several_fences_are_several_calls() -> None:
@@ -200,7 +200,7 @@ def test_several_fences_are_several_calls() -> None:
 
 
 def test_other_fences_are_text() -> None:
-    assert in_fence("```python\nprint(1)\n```\n```json\n{}\n```") == Read()
+    assert in_fence("```python\nprint(1)\n```\n```json\n{}\n```") == ReplyCalls()
 
 
 @pytest.mark.parametrize(

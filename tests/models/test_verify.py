@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from whet.errors import WhetError
-from whet.models.verify import Verdict, verify
-from whet.models.weights import find_weights
+from whet.models.embedded.gguf import find_weights
+from whet.models.hf.verify import WeightsVerdict, verify
 
 TEMPLATE = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>{% endfor %}{{ tools }}"
 TOKENS = [
@@ -50,7 +50,7 @@ def model(folder: Path, **changes: Any) -> Path:
     return folder
 
 
-def told(verdict: Verdict, name: str) -> tuple[str, str]:
+def told(verdict: WeightsVerdict, name: str) -> tuple[str, str]:
     return next((check.status, check.told) for check in verdict.checks if check.name == name)
 
 

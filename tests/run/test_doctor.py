@@ -61,7 +61,7 @@ def test_a_machine_that_isolates_nothing_is_told_and_fails_nothing(monkeypatch: 
     def refused(**options: Any) -> Any:
         raise WhetError("no isolation for untrusted code on this machine")
 
-    monkeypatch.setattr("whet.sandbox.opening.open_sandbox", refused)
+    monkeypatch.setattr("whet.sandbox.isolation.open_sandbox", refused)
     (one,) = _walls(None)
     assert (one.status, one.told) == ("warn", "no isolation for untrusted code on this machine")
 
@@ -73,7 +73,7 @@ def test_a_wall_that_is_missing_is_named_with_the_reason(monkeypatch: pytest.Mon
 
         async def close(self) -> None: ...
 
-    monkeypatch.setattr("whet.sandbox.opening.open_sandbox", lambda **options: Weak())
+    monkeypatch.setattr("whet.sandbox.isolation.open_sandbox", lambda **options: Weak())
     (one,) = _walls(None)
     assert (one.status, one.told) == ("warn", "weak: files; missing: network (no namespaces)")
 

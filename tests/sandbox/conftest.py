@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from whet.sandbox.base import Sandbox
+from whet.sandbox.isolation import open_sandbox
 from whet.sandbox.jobs import run_python
-from whet.sandbox.opening import open_sandbox
 from whet.types import Work, WorkResult
 
 Run = Callable[[Work], WorkResult]

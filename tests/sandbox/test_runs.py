@@ -13,8 +13,8 @@ import pytest
 from whet.errors import FaultError
 from whet.rollout.works import Works
 from whet.sandbox.base import Sandbox, performer
+from whet.sandbox.isolation import open_sandbox
 from whet.sandbox.jobs import Limits, run_command, run_python
-from whet.sandbox.opening import open_sandbox
 
 
 def test_a_program_reads_its_input_and_prints(run) -> None:

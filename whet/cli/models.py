@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
-    from whet.models.registry import Record
+    from whet.models.registry import ModelRecord
 
 app = typer.Typer(name="models", invoke_without_command=True, rich_markup_mode=None)
 
@@ -36,11 +36,13 @@ def models(
     """List the known models, best first for a purpose; show one, or verify weights."""
     if context.invoked_subcommand is not None:
         return
-    from whet.models.fits import Wanted, matching
     from whet.models.registry import registry
+    from whet.models.registry.choice import ModelFilter, matching
 
     known = registry()
-    wanted = Wanted(search, purpose, trainable, closed, vision, max_params, max_active, max_price_in, max_price_out)
+    wanted = ModelFilter(
+        search, purpose, trainable, closed, vision, max_params, max_active, max_price_in, max_price_out
+    )
     found = matching(known.records, wanted)
     if live is not None:
         _print_live(found, known.records, live, key_env)
@@ -82,7 +84,7 @@ def show(name: Annotated[str, typer.Argument(metavar="ID", help="Id of the model
 @app.command("verify", no_args_is_help=True)
 def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a model, or a GGUF file.")]) -> None:
     """Whether weights are fit for training, and why not; exit code 1 when they are not."""
-    from whet.models.verify import verify as examine
+    from whet.models.hf.verify import verify as examine
 
     verdict = examine(folder)
     for check in verdict.checks:
@@ -95,7 +97,7 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of
 # --------------------------------------------------------------------------------------------- printing
 
 
-def _print_table(records: Sequence[Record], live: frozenset[str] | None = None) -> None:
+def _print_table(records: Sequence[ModelRecord], live: frozenset[str] | None = None) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -115,9 +117,9 @@ def _print_table(records: Sequence[Record], live: frozenset[str] | None = None) 
             out.print(f"! {one.id}: {one.trouble}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _print_live(found: Sequence[Record], known: tuple[Record, ...], url: str, key_env: str | None) -> None:
-    from whet.models.live import compared, list_served
+def _print_live(found: Sequence[ModelRecord], known: tuple[ModelRecord, ...], url: str, key_env: str | None) -> None:
     from whet.models.options import ModelOptions
+    from whet.models.registry.live import compared, list_served
 
     beside = compared(known, list_served(url, ModelOptions(key_env=key_env)))
     served = frozenset(one.id for one in beside.served)
@@ -130,20 +132,20 @@ def _print_live(found: Sequence[Record], known: tuple[Record, ...], url: str, ke
             typer.echo(f"  {name}")
 
 
-def _print_json(records: Sequence[Record]) -> None:
+def _print_json(records: Sequence[ModelRecord]) -> None:
     from whet import wire
 
     for one in records:
         typer.echo(wire.dumps(one).decode())
 
 
-def _parameters(record: Record) -> str:
+def _parameters(record: ModelRecord) -> str:
     if record.params is None:
         return ""
     return f"{record.params:g}B" + (f" ({record.active:g}B)" if record.active is not None else "")
 
 
-def _architecture(record: Record) -> str:
+def _architecture(record: ModelRecord) -> str:
     if record.closed:
         return "not known"
     return (
@@ -151,11 +153,11 @@ def _architecture(record: Record) -> str:
     )
 
 
-def _price(record: Record) -> str:
+def _price(record: ModelRecord) -> str:
     return "" if record.price is None else f"{record.price.prompt:g}/{record.price.completion:g}"
 
 
-def _baseline(record: Record) -> str:
+def _baseline(record: ModelRecord) -> str:
     known: Any = record.baseline
     if known is None:
         return ""

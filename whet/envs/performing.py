@@ -43,7 +43,7 @@ class Performing:
 
     def _isolated(self, job: Work) -> WorkResult:
         if self._sandbox is None:
-            from whet.sandbox.opening import open_sandbox
+            from whet.sandbox.isolation import open_sandbox
 
             self._runner, self._sandbox = asyncio.Runner(), open_sandbox()
         assert self._runner is not None

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from whet.models.base import FREE, Model, Price, Request
-    from whet.models.load import SCHEMES, load_model
+    from whet.models.load import load_model, schemes
     from whet.models.options import ModelOptions
     from whet.models.scripted import Scripted, reference
     from whet.models.secrets import Secret
 
 __all__ = [
     "FREE",
-    "SCHEMES",
     "Model",
     "ModelOptions",
     "Price",
@@ -23,6 +22,7 @@ __all__ = [
     "Secret",
     "load_model",
     "reference",
+    "schemes",
 ]
 
 _HOMES = {
@@ -30,8 +30,8 @@ _HOMES = {
     "Model": "base",
     "Price": "base",
     "Request": "base",
-    "SCHEMES": "load",
     "load_model": "load",
+    "schemes": "load",
     "ModelOptions": "options",
     "Scripted": "scripted",
     "reference": "scripted",

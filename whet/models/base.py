@@ -83,7 +83,7 @@ class Model(Protocol):
             each = [request] * n
         else:
             each = [replace(request, sampling=replace(request.sampling, seed=seed + k)) for k in range(n)]
-        return tuple(await asyncio.gather(*(self.complete(one) for one in each)))
+        return tuple(await asyncio.gather(*(self.complete(request) for request in each)))
 
     async def leave(self, attempt: str) -> None:
         """An attempt is over: give back what was kept for it. Most models keep nothing."""

@@ -1,69 +1,59 @@
-"""From an address (`scheme:identifier`) to a model. A scheme's code is loaded only when it is asked for."""
+"""From an address (`scheme:identifier`) to a model. Schemes are found by the entry point group `whet.models`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from importlib.metadata import EntryPoint, entry_points
 
 from whet.errors import WhetError, nearest
 from whet.models.base import Model
 from whet.models.options import ModelOptions
+from whet.models.scheme import Scheme
 
-SCHEMES = {
-    "openai": "openai:MODEL, OpenAI or any compatible server at base_url (vLLM, SGLang, llama.cpp)",
-    "openrouter": "openrouter:VENDOR/MODEL",
-    "azure": "azure:DEPLOYMENT",
-    "embedded": "embedded: or embedded:FILE.gguf, llama.cpp in this process",
-    "scripted": "scripted:MODULE:FUNCTION or scripted:FILE.py:FUNCTION",
-    "anthropic": "anthropic:MODEL, Anthropic's messages API",
-    "agent": "agent:codex, agent:claude, or agent:COMMAND with {prompt_file}, {workspace} and {output_file}",
-    "hf": "hf:DIR, a folder of weights through transformers",
-}
-"""The schemes of `load_model`, each with how its addresses look."""
+GROUP = "whet.models"
 
 
 def load_model(address: str, options: ModelOptions = ModelOptions()) -> Model:
     """The model at `address`. Nothing is called yet; a missing key shows at the first call, so a replay needs none."""
-    scheme, colon, identifier = address.partition(":")
-    if scheme == "baseline":
+    name, colon, _ = address.partition(":")
+    if name == "baseline":
         raise WhetError(f"{address} is a reference policy of an environment: it can only be used in a run of one.")
-    if scheme not in SCHEMES or not colon:
-        known = ", ".join(SCHEMES)
-        hint = nearest(scheme, SCHEMES) if colon else f" Did you mean 'openai:{address}'?"
+    entries = _entries()
+    if name not in entries or not colon:
+        known = ", ".join(entries)
+        hint = nearest(name, entries) if colon else f" Did you mean 'openai:{address}'?"
         raise WhetError(f"{address!r} is no model: an address begins with one of {known}, and a colon.{hint}")
-    if not identifier and scheme != "embedded":
-        raise WhetError(f"{address!r} names no model: write {SCHEMES[scheme]}.")
-    if scheme == "scripted":
-        from whet.models.scripted import open_scripted
-
-        return open_scripted(address)
-    if scheme == "embedded":
-        from whet.models.embedded import open_embedded
-
-        return open_embedded(address, options)
-    if scheme == "hf":
-        from whet.models.hf import open_hf
-
-        return open_hf(address, options)
-    if scheme == "agent":
-        from whet.models.agent_cli import open_agent
-
-        return open_agent(address, options)
-    options = _priced(address, options)
-    if scheme == "anthropic":
-        from whet.models.anthropic import open_anthropic
-
-        return open_anthropic(address, options)
-    from whet.models import openai
-
-    opened = {"openai": openai.open_openai, "openrouter": openai.open_openrouter, "azure": openai.open_azure}
-    return opened[scheme](address, options)
+    return _loaded(entries[name]).open(address, options)
 
 
-def _priced(address: str, options: ModelOptions) -> ModelOptions:
-    """`options` with the price that the registry knows, unless one is given or the model is served on this machine."""
-    from whet.models.endpoint import base, is_loopback
-    from whet.models.registry import price_of
+def schemes() -> dict[str, Scheme]:
+    """Every scheme that is installed, by name. The packages that they need are not imported."""
+    return {name: _loaded(entry) for name, entry in _entries().items()}
 
-    if options.price is not None or (options.base_url and is_loopback(base(options.base_url))):
-        return options
-    return replace(options, price=price_of(address))
+
+def _entries() -> dict[str, EntryPoint]:
+    """The entry points in order of their names; two for one name are refused, because either could be meant."""
+    found: dict[str, EntryPoint] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        other = found.setdefault(entry.name, entry)
+        if other.value != entry.value:
+            both = f"{_origin(other)} and {_origin(entry)}"
+            raise WhetError(f"the model scheme {entry.name!r} is offered twice, by {both}: uninstall one of them.")
+    return found
+
+
+def _loaded(entry: EntryPoint) -> Scheme:
+    try:
+        scheme = entry.load()
+    except Exception as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        told = f"the model scheme {entry.name!r} of {_origin(entry)} cannot be loaded ({why})"
+        raise WhetError(f"{told}: mend or uninstall that package.") from error
+    if not isinstance(scheme, Scheme) or scheme.name != entry.name:
+        told = f"the model scheme {entry.name!r} of {_origin(entry)} points to no Scheme of that name"
+        raise WhetError(f"{told}: mend or uninstall that package.")
+    return scheme
+
+
+def _origin(entry: EntryPoint) -> str:
+    package = entry.dist.name if entry.dist is not None else "an unknown package"
+    return f"{package} ({entry.value})"

@@ -18,9 +18,11 @@ import orjson
 
 from whet.errors import FaultError, LimitReached, WhetError, nearest
 from whet.keys import digest
-from whet.models import fenced
 from whet.models.base import FREE, Model, Request
-from whet.models.toolcalls import Reader, demanded
+from whet.models.chat import fenced
+from whet.models.chat.toolcalls import CallReader, demanded
+from whet.models.options import ModelOptions
+from whet.models.scheme import scheme
 from whet.types import Fault, Message, Reply, Task, Usage
 
 Answer = Reply | str
@@ -53,7 +55,7 @@ class Scripted(Model):
         except Exception as error:
             raise self._fault(f"{type(error).__name__}: {error}{_place(error)}") from error
         if isinstance(answer, str):
-            found = fenced.read(answer, Reader.of(request, cut=False)) if request.tools else None
+            found = fenced.read(answer, CallReader.of(request, cut=False)) if request.tools else None
             answer = Reply(answer) if found is None else Reply(answer, found.calls, found.malformed)
         elif not isinstance(answer, Reply):
             raise self._fault(f"it returned {type(answer).__name__}, and must return a Reply or text")
@@ -78,6 +80,11 @@ def reference(name: str, fingerprint: str, baseline: Baseline) -> Scripted:
         return baseline(request.task, request.messages)
 
     return Scripted(answer, address, sees_task=True, fingerprint=digest(address, fingerprint))
+
+
+@scheme("scripted", "scripted:MODULE:FUNCTION or scripted:FILE.py:FUNCTION")
+def scripted(address: str, options: ModelOptions) -> Model:
+    return open_scripted(address)
 
 
 def open_scripted(address: str) -> Scripted:
@@ -145,9 +152,9 @@ def _source(function: Any) -> str:
 def _plain(value: Any) -> Any:
     """`value` where it can be written as JSON, else the name of its type: an address in memory says nothing."""
     if isinstance(value, dict):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _plain(member) for name, member in value.items()}
     if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if inspect.isfunction(value):
         return _source(value)
     try:

@@ -35,7 +35,7 @@ from whet.rollout.progress import Progress, Tally
 from whet.rollout.purse import Purse, PurseLimits
 from whet.rollout.works import Works
 from whet.sandbox.base import Sandbox
-from whet.sandbox.opening import open_sandbox
+from whet.sandbox.isolation import open_sandbox
 from whet.types import Outcome, Playbook, Policy, Reply, Role, Rollout, Ticket
 
 CONFIG = "config.toml"

@@ -75,7 +75,7 @@ class Works:
 
 
 def _strongest() -> Sandbox:
-    from whet.sandbox.opening import open_sandbox
+    from whet.sandbox.isolation import open_sandbox
 
     return open_sandbox()
 

@@ -99,7 +99,7 @@ def available_memory() -> int | None:
 
 def _walls(config: PolicyConfig | None) -> Iterator[Finding]:
     """Whether untrusted code can be run here; only environments that run code need it."""
-    from whet.sandbox.opening import open_sandbox
+    from whet.sandbox.isolation import open_sandbox
 
     allow_weak = config is not None and config.control.sandbox.allow_weak
     try:

@@ -10,8 +10,8 @@ from whet.config.schema import EndpointSection, PolicyConfig, RoleSection
 from whet.envs.base import Environment
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.models.base import Model, Request
+from whet.models.embedded.gguf import find_weights
 from whet.models.registry import registry
-from whet.models.weights import find_weights
 from whet.rollout.cast import BASELINE, open_model
 from whet.rollout.conversation import Conversation
 from whet.rollout.player import Player, Seat

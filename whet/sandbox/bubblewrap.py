@@ -38,15 +38,18 @@ exec(compile(open("/job/main.py").read(), "main.py", "exec"), {"__name__": "__ma
 """
 
 
-def program() -> str | None:
-    """Where bubblewrap is, if it is installed."""
-    return shutil.which("bwrap")
+def find() -> str | None:
+    """Where bubblewrap is, if it is installed: looked up by whoever opens a sandbox, on the user's own PATH."""
+    found = shutil.which("bwrap")
+    return os.path.abspath(found) if found else None  # noqa: PTH100 - a link must stay the link that was named
 
 
-def arguments(folder: str, job_folder: str, limits: Mapping[str, int], argv: list[str], filter_file: int) -> list[str]:
-    """The whole command line: walls from the outside in, then the launcher and the job."""
+def arguments(
+    program: str, folder: str, job_folder: str, limits: Mapping[str, int], argv: list[str], filter_file: int
+) -> list[str]:
+    """The whole command line: bubblewrap, walls from the outside in, then the launcher and the job."""
     shown = view.sources()
-    words = [program() or "bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    words = [program, "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     words += ["--unshare-user-try", "--hostname", "sandbox", "--clearenv", "--seccomp", str(filter_file)]
     for path in shown:
         words += (
@@ -72,7 +75,7 @@ def arguments(folder: str, job_folder: str, limits: Mapping[str, int], argv: lis
     return [*words, "--", python, "-s", "-P", "-B", "-c", _LAUNCH, json.dumps(limits), *argv]
 
 
-def become(job: Mapping[str, Any], folder: str, limits: Mapping[str, int], filter_code: bytes) -> None:
+def become(program: str, job: Mapping[str, Any], folder: str, limits: Mapping[str, int], filter_code: bytes) -> None:
     """Replaces this process by bubblewrap and the job behind it. Comes back only by an error."""
     aside = Path(folder).parent / "job"
     aside.mkdir()
@@ -81,5 +84,5 @@ def become(job: Mapping[str, Any], folder: str, limits: Mapping[str, int], filte
     os.write(write, filter_code)
     os.close(write)
     os.set_inheritable(read, True)
-    words = arguments(folder, str(aside), limits, job.get("argv", []), read)
+    words = arguments(program, folder, str(aside), limits, job.get("argv", []), read)
     os.execve(words[0], words, {})

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from whet.sandbox import kernel
+from whet.sandbox.host import HostFacts
 from whet.sandbox.view import surroundings
-from whet.sandbox.world import World
 
 _MAIN = "main.py"
 
@@ -65,17 +65,17 @@ def ready() -> None:
     os.umask(0o022)
 
 
-def run(job: Mapping[str, Any], uid: int | None, folder: str, world: World) -> None:
+def run(job: Mapping[str, Any], uid: int | None, folder: str, host: HostFacts) -> None:
     """Never returns. Standard streams are in place, and behind them the one that tells that the walls stand."""
     python = "python" in job
     ready()
-    _limit(hard_limits(job["limits"], world.data_in_use if python else 0))
+    _limit(hard_limits(job["limits"], host.data_in_use if python else 0))
     drop(uid)
-    kernel.filter_calls(world.filters["python" if python else "command"])
+    kernel.filter_calls(host.filters["python" if python else "command"])
     os.write(TELL_READY, b"1")
     os.close(TELL_READY)
     if python:
-        _python(job["python"], folder, world.ours)
+        _python(job["python"], folder, host.ours)
     else:
         restore_signals()
         _command(job["argv"], folder)

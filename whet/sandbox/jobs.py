@@ -40,12 +40,7 @@ class Limits:
 
 
 def run_python(
-    code: str,
-    *,
-    files: Mapping[str, str] = {},
-    stdin: str = "",
-    limits: Limits = Limits(),
-    collect: Sequence[str] = (),
+    code: str, *, files: Mapping[str, str] = {}, stdin: str = "", limits: Limits = Limits(), collect: Sequence[str] = ()
 ) -> Work:
     """A work that runs `code` as a program of its own, beside `files`; the files named in `collect` come back."""
     return _job({"python": code}, files, stdin, limits, collect)
@@ -149,7 +144,7 @@ def _shaped(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _words(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(one, str) for one in value)
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(word, str) for word in value)
 
 
 def _limits(given: Any) -> dict[str, float]:

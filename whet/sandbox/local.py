@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from whet.errors import FaultError, WhetError
+from whet.sandbox import bubblewrap
 from whet.sandbox.base import Walls
 from whet.sandbox.jobs import checked
 from whet.sandbox.probe import PROBE, report
@@ -49,6 +50,7 @@ class LocalSandbox:
 
     def __init__(self, mode: str, preload: Sequence[str] = (), width: int | None = None) -> None:
         self._mode = mode
+        self._bubblewrap = _bubblewrap() if mode == "bubblewrap" else ""
         self._preload = tuple(preload)
         self._free = list(range(min(width or default_width(), 256)))
         self._width = len(self._free)
@@ -150,7 +152,13 @@ class LocalSandbox:
             self._scratch.chmod(0o711)
             with theirs:
                 root = str(self._scratch)
-                settings = {"control": theirs.fileno(), "mode": self._mode, "root": root, "preload": self._preload}
+                settings = {
+                    "control": theirs.fileno(),
+                    "mode": self._mode,
+                    "root": root,
+                    "preload": self._preload,
+                    "bubblewrap": self._bubblewrap,
+                }
                 self._parent = _spawn(settings, theirs)
                 theirs.close()
                 ours.settimeout(_PATIENCE)
@@ -171,6 +179,13 @@ class LocalSandbox:
         if self._scratch is not None:  # by a program that no depth of folders can stop
             subprocess.run(["/bin/rm", "-rf", str(self._scratch)], check=False)
         self._control = self._parent = self._scratch = None
+
+
+def _bubblewrap() -> str:
+    program = bubblewrap.find()
+    if program is None:
+        raise WhetError("the sandbox cannot start (bubblewrap): there is no program bwrap on the PATH; install it")
+    return program
 
 
 def _spawn(settings: Mapping[str, Any], control: socket.socket) -> subprocess.Popen[bytes]:

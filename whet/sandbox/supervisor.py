@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from whet.sandbox import bubblewrap, inside, kernel, view
-from whet.sandbox.watching import Watch, tree_memory
+from whet.sandbox.host import HostFacts
+from whet.sandbox.watch import JobWatch, tree_memory
 from whet.sandbox.workspace import collect, furnish
-from whet.sandbox.world import World
 
 _HEADER = struct.Struct("!Q")
 
@@ -30,13 +30,13 @@ _BETWEEN_LOOKS = 0.05
 """Seconds between two looks at the memory of a job's processes."""
 
 
-def supervise(channel: socket.socket, slot: int, world: World) -> NoReturn:
+def supervise(channel: socket.socket, slot: int, host: HostFacts) -> NoReturn:
     """Reads a job from `channel`, runs it, and writes what came of it; then this process ends."""
     try:
         kernel.die_with_parent()
         channel.settimeout(60)
         job = json.loads(receive(channel))
-        answer = perform(job, None if world.first_uid is None else world.first_uid + slot, world, channel)
+        answer = perform(job, None if host.first_uid is None else host.first_uid + slot, host, channel)
     except OSError as error:
         answer = {"fault": f"{type(error).__name__}: {error}"}
     try:
@@ -64,25 +64,25 @@ def _exactly(channel: socket.socket, size: int) -> bytes:
     return bytes(parts)
 
 
-def perform(job: Mapping[str, Any], uid: int | None, world: World, channel: socket.socket) -> dict[str, Any]:
-    folder = _walls(job["limits"], uid, world)
+def perform(job: Mapping[str, Any], uid: int | None, host: HostFacts, channel: socket.socket) -> dict[str, Any]:
+    folder = _walls(job["limits"], uid, host)
     furnish(folder, job["files"], uid)
     ours, theirs = _streams()
     ready, tell_ready = os.pipe()
     began = time.monotonic()
     child = os.fork()
     if child == 0:
-        _become(job, uid, world, folder, (*theirs, tell_ready))
+        _become(job, uid, host, folder, (*theirs, tell_ready))
     for stream in (*theirs, tell_ready):
         os.close(stream)
-    watch = Watch(job["limits"], job["stdin"].encode(), *ours)
-    _attend(child, watch, world, channel, began)
-    status, cpu = _end(child, world)
+    watch = JobWatch(job["limits"], job["stdin"].encode(), *ours)
+    _attend(child, watch, host, channel, began)
+    status, cpu = _end(child, host)
     watch.drain()
     if not os.read(ready, 1):
         raise OSError(f"a job was not brought behind its walls in time: {watch.text(1) or 'the machine is too busy'}")
     seconds = time.monotonic() - began
-    code = _exit_code(status, world.mode)
+    code = _exit_code(status, host.mode)
     error, detail = watch.verdict(code, cpu)
     value = {
         "exit_code": code,
@@ -97,19 +97,19 @@ def perform(job: Mapping[str, Any], uid: int | None, world: World, channel: sock
     return {"value": value, "error": error, "detail": detail}
 
 
-def _walls(limits: Mapping[str, float], uid: int | None, world: World) -> str:
+def _walls(limits: Mapping[str, float], uid: int | None, host: HostFacts) -> str:
     """Own namespaces, and a private empty folder on a filesystem of limited size. Children are born inside."""
-    if world.mode in ("weak", "bubblewrap"):
+    if host.mode in ("weak", "bubblewrap"):
         kernel.adopt_orphans()
-        folder = Path(tempfile.mkdtemp(dir=world.scratch), "play")
+        folder = Path(tempfile.mkdtemp(dir=host.scratch), "play")
         folder.mkdir(mode=0o700)
         folder.parent.chmod(0o711)
         if uid is not None:
             os.chown(folder, uid, uid)
         return str(folder)
     flags = kernel.NEWNS | kernel.NEWPID | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS
-    if world.mode == "user":
-        become_nobody_else(world.proc, flags)
+    if host.mode == "user":
+        become_nobody_else(host.proc, flags)
     else:
         kernel.unshare(flags)
     owner = os.getuid() if uid is None else uid
@@ -149,21 +149,23 @@ def _streams() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
 
 
 def _become(
-    job: Mapping[str, Any], uid: int | None, world: World, folder: str, streams: tuple[int, int, int, int]
+    job: Mapping[str, Any], uid: int | None, host: HostFacts, folder: str, streams: tuple[int, int, int, int]
 ) -> NoReturn:
     """The forked child, which says when its walls stand. It never comes back to the supervisor's code."""
     try:
         os.chdir(folder)
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
-        if world.mode == "bubblewrap":
+        if host.mode == "bubblewrap":
             inside.ready()
             inside.restore_signals()
             kernel.die_with_parent()
             os.write(inside.TELL_READY, b"1")
             os.close(inside.TELL_READY)
-            bubblewrap.become(job, folder, inside.hard_limits(job["limits"], 0), world.filters["command"])
-        inside.run(job, uid, folder, world)
+            bubblewrap.become(
+                host.bubblewrap, job, folder, inside.hard_limits(job["limits"], 0), host.filters["command"]
+            )
+        inside.run(job, uid, folder, host)
     except OSError as error:
         os.write(2, str(error).encode())
     except MemoryError:
@@ -173,7 +175,7 @@ def _become(
         os._exit(70)
 
 
-def _attend(child: int, watch: Watch, world: World, channel: socket.socket, began: float) -> None:
+def _attend(child: int, watch: JobWatch, host: HostFacts, channel: socket.socket, began: float) -> None:
     """Until the code ends by itself or has to be ended: moves its streams, looks at the clock and at its memory."""
     handle = os.pidfd_open(child)
     poll = select.poll()
@@ -188,7 +190,7 @@ def _attend(child: int, watch: Watch, world: World, channel: socket.socket, bega
             break
         if now >= looks:
             looks = now + _BETWEEN_LOOKS
-            watch.weigh(tree_memory(world.proc, child, watch.limits["memory"]))
+            watch.weigh(tree_memory(host.proc, child, watch.limits["memory"]))
         for stream, _ in poll.poll(max(0.0, min(looks, ends) - now) * 1000 + 1):
             if stream == handle:
                 os.close(handle)
@@ -200,12 +202,12 @@ def _attend(child: int, watch: Watch, world: World, channel: socket.socket, bega
     os.close(handle)
 
 
-def _end(child: int, world: World) -> tuple[int, float]:
+def _end(child: int, host: HostFacts) -> tuple[int, float]:
     """Kills what is left. The code is process 1 of its namespace: with it, the kernel kills all that it started."""
     os.kill(child, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)
-    if world.mode in ("weak", "bubblewrap"):
-        _end_orphans(world.proc)
+    if host.mode in ("weak", "bubblewrap"):
+        _end_orphans(host.proc)
     return status, usage.ru_utime + usage.ru_stime
 
 

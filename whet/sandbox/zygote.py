@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from whet.sandbox import inside, kernel, seccomp, view
+from whet.sandbox.host import HostFacts
 from whet.sandbox.supervisor import become_nobody_else, supervise
-from whet.sandbox.world import World
 
 _SLOTS = 256
 """Uids set aside for one parent: each job under way has its own, so that no limit is shared."""
@@ -43,7 +43,7 @@ def preload(names: Sequence[str]) -> list[str]:
     return missing
 
 
-def world(mode: str, root: str) -> World:
+def enter(mode: str, root: str, bubblewrap: str) -> HostFacts:
     """Moves this process behind the first walls, as far as `mode` says."""
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
@@ -61,7 +61,7 @@ def world(mode: str, root: str) -> World:
         sys.path_importer_cache.clear()
     data_in_use = int(status["VmData"].split()[0]) * 1024
     ours = [name for name in sys.modules if name.partition(".")[0] == "whet"]
-    return World(mode, first_uid, root, proc, data_in_use, filters, ours)
+    return HostFacts(mode, first_uid, bubblewrap, root, proc, data_in_use, filters, ours)
 
 
 def _first_uid() -> int:
@@ -73,7 +73,7 @@ def _first_uid() -> int:
     return high if high + _SLOTS < reach else 60_000 + os.getpid() % 16 * _SLOTS
 
 
-def serve(control: socket.socket, around: World) -> None:
+def serve(control: socket.socket, host: HostFacts) -> None:
     """Forks a supervisor for each channel that comes in, until the other side is gone."""
     under_way = 0
     while True:
@@ -84,7 +84,7 @@ def serve(control: socket.socket, around: World) -> None:
                 return
             if os.fork() == 0:
                 control.close()
-                supervise(channel, message[0], around)
+                supervise(channel, message[0], host)
             channel.close()
             under_way += 1
         while under_way and os.waitpid(-1, os.WNOHANG)[0]:
@@ -104,7 +104,7 @@ def main(settings: Mapping[str, Any]) -> None:
     control = socket.socket(fileno=int(settings["control"]))
     try:
         missing = preload(settings["preload"])
-        around = world(settings["mode"], settings["root"])
+        host = enter(settings["mode"], settings["root"], settings["bubblewrap"])
     except (OSError, KeyError) as error:
         control.sendall(json.dumps({"error": f"{error}"}).encode())
         return
@@ -115,4 +115,4 @@ def main(settings: Mapping[str, Any]) -> None:
     gc.freeze()
     atexit._clear()
     with contextlib.suppress(ConnectionError):
-        serve(control, around)
+        serve(control, host)

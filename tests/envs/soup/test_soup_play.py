@@ -9,8 +9,8 @@ from envs.soup.soups import Perform, calls, ok, played, program, score, soup, ta
 
 from whet.envs.base import Driven
 from whet.envs.soup.tools import TOOLS
-from whet.models import fenced
-from whet.models.toolcalls import Reader
+from whet.models.chat import fenced
+from whet.models.chat.toolcalls import CallReader
 from whet.types import MalformedCall, Message, Reply, Task, ToolCall
 
 TITLE = "print(make_soup().title.get_text())"
@@ -188,7 +188,7 @@ def test_tool_results_answer_their_calls(perform: Perform) -> None:
 @pytest.mark.parametrize("fault", ["", '"code": 3'])
 def test_a_model_without_tool_calls_plays_in_fences(perform: Perform, fault: str) -> None:
     task = one("primer.extract_by_id")
-    reader = Reader({spec.name: spec for spec in TOOLS}, cut=False, limit=1000, prefix="call")
+    reader = CallReader({spec.name: spec for spec in TOOLS}, cut=False, limit=1000, prefix="call")
     arguments = fault or '"code": "print(make_soup().find(id=\'target\').text)"'
     text = f'I look.\n```tool\n{{"name": "run_python", "arguments": {{{arguments}}}}}\n```'
     found = fenced.read(text, reader)

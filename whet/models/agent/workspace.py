@@ -1,0 +1,180 @@
+"""The folder that a coding agent works in: the playbook as SKILL.md with its files, the task as TASK.md.
+
+root/
+    workspace/   where the agent stands: SKILL.md, TASK.md, the playbook's files, images/
+    home/        its home directory and temporary files, so that settings of the user's do not enter
+    prompt.md    what it is told
+    answer.txt   where a command that is asked to may write its answer
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+import orjson
+
+from whet.errors import WhetError
+from whet.models.base import Request
+from whet.models.chat import fenced
+from whet.models.chat.images import Blob, image_bytes, parts
+from whet.types import Image, Message, Playbook
+
+FILE_BYTES = 256 * 1024
+FILES_BYTES = 4 * 1024 * 1024
+FILES = 200
+"""What comes back of an agent's files: each at most, all together, how many."""
+
+_OURS = ("SKILL.md", "TASK.md")
+_PASSED_OVER = {".git", "node_modules", "__pycache__", ".venv", ".cache"}
+
+
+@dataclass(slots=True)
+class Workspace:
+    """One attempt's folder; `turns` counts how often the agent was called in it."""
+
+    root: Path
+    turns: int = 0
+    _before: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def make(cls) -> Workspace:
+        root = Path(tempfile.mkdtemp(prefix="whet-agent-"))
+        (root / "workspace").mkdir()
+        (root / "home").mkdir()
+        return cls(root)
+
+    @property
+    def place(self) -> Path:
+        return self.root / "workspace"
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def prompt(self) -> Path:
+        return self.root / "prompt.md"
+
+    @property
+    def answer(self) -> Path:
+        return self.root / "answer.txt"
+
+    def lay_out(self, request: Request) -> None:
+        """Write what the agent needs for its next turn; files from its earlier turns stay as it left them."""
+        playbook = request.playbook or Playbook()
+        if self.turns == 0:
+            for name, text in files_of(playbook).items():
+                _write(self.place / name, text)
+        task = conversation(request, self.place)
+        _write(self.place / "TASK.md", task)
+        _write(self.prompt, prompt(task, playbook, again=self.turns > 0))
+        self.answer.unlink(missing_ok=True)
+        self._before = {name: _state(path) for name, path in self._files()}
+        self.turns += 1
+
+    def collect(self) -> tuple[dict[str, str], list[str]]:
+        """The text files that the agent wrote or changed in this turn, and the names of those left out."""
+        changed = [(name, path) for name, path in self._files() if self._before.get(name) != _state(path)]
+        kept: dict[str, str] = {}
+        left_out: list[str] = []
+        room = FILES_BYTES
+        for name, path in changed:
+            text = _text(path) if len(kept) < FILES and path.stat().st_size <= min(FILE_BYTES, room) else None
+            if text is None:
+                left_out.append(name)
+            else:
+                kept[name] = text
+                room -= path.stat().st_size
+        return kept, left_out
+
+    def remove(self) -> None:
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def _files(self) -> Iterator[tuple[str, Path]]:
+        """Plain files under the workspace by name, in order; links and what tools leave behind are passed over."""
+        for path in sorted(self.place.rglob("*")):
+            name = path.relative_to(self.place)
+            if path.is_file() and not path.is_symlink() and not _PASSED_OVER & set(name.parts):
+                yield name.as_posix(), path
+
+
+def files_of(playbook: Playbook) -> dict[str, str]:
+    """A playbook as files: SKILL.md with the worked examples at its end, and the files beside it."""
+    files = {}
+    for name, text in playbook.files.items():
+        steps = PurePosixPath(name).parts
+        if not steps or name.startswith("/") or ".." in steps or name in _OURS:
+            raise WhetError(f"the playbook's file {name!r} cannot lie in a workspace: give it a plain relative name.")
+        files[name] = text
+    shown = [
+        f"### Example {n}\n\n{example.question}\n\nA good answer:\n\n{example.answer}"
+        for n, example in enumerate(playbook.examples, 1)
+    ]
+    parts_of_skill = [playbook.text, *(("## Worked examples", *shown) if shown else ())]
+    if skill := "\n\n".join(filter(None, parts_of_skill)):
+        files["SKILL.md"] = f"{skill}\n"
+    return files
+
+
+def prompt(task: str, playbook: Playbook, *, again: bool) -> str:
+    """What the agent is told: where its skill is, what the task is, and what counts as its answer."""
+    files = files_of(playbook)
+    skill = "SKILL.md in this folder says how to work: read it first, and follow it." if "SKILL.md" in files else ""
+    beside = ", ".join(sorted(set(files) - {"SKILL.md"}))
+    more = f"These files beside it are yours to use: {beside}." if beside else ""
+    task_is = (
+        "The conversation below goes on: answer what was said last. Files from your earlier turns are still here."
+        if again
+        else "Your task is below (TASK.md holds it too)."
+    )
+    end = "Work in this folder alone. Your final message is your answer: give all that the task asks for in it."
+    return "\n\n".join(filter(None, (skill, more, task_is, end, "---", task))) + "\n"
+
+
+def conversation(request: Request, place: Path) -> str:
+    """What was said so far as Markdown; images become files beside it."""
+    said = request.messages
+    sections = [_said(message, request.blob, place, alone=len(said) == 1) for message in said]
+    if request.tools:
+        sections.append(fenced.manual(request.tools, request.must_call))
+    if request.shape.schema is not None:
+        schema = orjson.dumps(dict(request.shape.schema)).decode()
+        sections.append(f"The answer must be JSON alone, valid under this schema: {schema}")
+    return "\n\n".join(filter(None, sections))
+
+
+_TITLES = {"system": "Instructions", "user": "Task", "assistant": "Your earlier answer", "tool": "Result of your call"}
+
+
+def _said(message: Message, blob: Blob, place: Path, *, alone: bool) -> str:
+    text = "".join(part if isinstance(part, str) else _shown(part, blob, place) for part in parts(message))
+    return text if alone else f"## {_TITLES[message.author]}\n\n{text}"
+
+
+def _shown(image: Image, blob: Blob, place: Path) -> str:
+    data = image_bytes(image, blob)
+    path = place / "images" / f"{image.sha256[:16]}.{image.media_type.partition('/')[2] or 'png'}"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    return f"\n![image]({path.relative_to(place)})\n"
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("utf-8", "replace"))
+
+
+def _state(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (UnicodeDecodeError, OSError):
+        return None

@@ -1,0 +1,192 @@
+"""One HTTP endpoint: a kept-alive session of the running loop, a key, a size limit, and errors with names."""
+
+from __future__ import annotations
+
+import asyncio
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any, Literal
+
+import aiohttp
+from yarl import URL
+
+from whet.errors import FaultError, WhetError
+from whet.models.chat.json_body import decoded
+from whet.models.chat.retry import Trouble
+from whet.models.options import ModelOptions
+from whet.models.secrets import Key, Secret, quoted
+from whet.types import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """What came back: `status` may be any, `body` is whole; `secret` is the key that it was asked with."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    secret: Secret | None = None
+
+    def quote(self, text: str) -> str:
+        """`text` of this answer, fit for an error message."""
+        return quoted(text, self.secret)
+
+
+OK = 200
+_RESERVED = ("model", "messages", "stream", "n", "tools")
+
+Auth = Literal["bearer", "api-key", "x-api-key"]
+"""The header that carries a key."""
+
+
+class Endpoint:
+    """Posts JSON to `url`. One attempt each: lost connections and timeouts are `Trouble`, statuses are not judged."""
+
+    def __init__(
+        self, url: URL, key: Key, auth: Auth, options: ModelOptions, headers: Mapping[str, str] | None = None
+    ) -> None:
+        self.where = str(url.with_query(None))
+        self.key = key
+        self._url = url
+        self._auth = auth
+        self._fixed = dict(headers or {})
+        self._limit = options.max_reply_bytes
+        self._connections = options.connections
+        self._seconds = options.timeout
+        self._timeout = aiohttp.ClientTimeout(total=options.timeout)
+        self._proxy = proxy_for(url)
+        self._session: aiohttp.ClientSession | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._slots = asyncio.Semaphore(options.connections)
+
+    async def post(self, body: bytes) -> HttpAnswer:
+        """The answer to one attempt; a key that was refused and can be renewed gets a second chance at once."""
+        return await self._tried("POST", body)
+
+    async def ask(self, body: bytes, inner_status: Callable[[Any], int]) -> tuple[HttpAnswer, int, Any]:
+        """The answer to one attempt, what its status amounts to, and its decoded body where that is `OK`.
+
+        `inner_status` reads the status of an error that came under a 2xx, as gateways send it; 0 where there is none.
+        """
+        answer = await self.post(body)
+        if not 200 <= answer.status < 300:
+            return answer, answer.status, None
+        data = decoded(answer.body, answer.quote)
+        return answer, inner_status(data) or OK, data
+
+    async def get(self) -> HttpAnswer:
+        """The same without a body, as a GET."""
+        return await self._tried("GET", None)
+
+    def slots(self) -> asyncio.Semaphore:
+        """Held for a whole call, waits included: a call that is told to slow down keeps others from rushing in.
+
+        Waiting for a connection is so no part of an attempt, whose timeout is for the server alone.
+        """
+        self._bind()
+        return self._slots
+
+    async def close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None and self._loop is asyncio.get_running_loop():
+            await session.close()
+
+    def _bind(self) -> aiohttp.ClientSession:
+        """The session of the running loop. One of an earlier loop is let go: only there could it be closed."""
+        loop = asyncio.get_running_loop()
+        if self._session is None or self._loop is not loop:
+            if self._session is not None:
+                self._session.detach()
+            connector = aiohttp.TCPConnector(limit=self._connections, ttl_dns_cache=300)
+            jar = aiohttp.DummyCookieJar()
+            self._session = aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=self._timeout)
+            self._slots = asyncio.Semaphore(self._connections)
+            self._loop = loop
+        return self._session
+
+    async def _tried(self, method: str, body: bytes | None) -> HttpAnswer:
+        secret = await self.key.secret()
+        answer = await self._send(method, body, secret)
+        if answer.status == 401 and self.key.renew(secret):
+            answer = await self._send(method, body, await self.key.secret())
+        return answer
+
+    async def _send(self, method: str, body: bytes | None, secret: Secret | None) -> HttpAnswer:
+        try:
+            async with self._bind().request(
+                method, self._url, data=body, headers=self._headers(secret), allow_redirects=False, proxy=self._proxy
+            ) as response:
+                return HttpAnswer(response.status, response.headers, await self._read(response), secret)
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise WhetError(f"{self.where}: its TLS certificate is not trusted: {error.certificate_error}") from error
+        except TimeoutError as error:
+            raise Trouble("timeout", f"no whole answer within {self._seconds:g} s") from error
+        except aiohttp.ClientPayloadError as error:
+            raise Trouble("connection", f"the connection was lost in the middle of the body: {error}") from error
+        except aiohttp.ClientResponseError as error:
+            raise Trouble("bad_reply", f"the HTTP exchange failed: {error.message}") from error
+        except (aiohttp.ClientConnectionError, ConnectionError) as error:
+            raise Trouble("connection", f"no connection: {error or type(error).__name__}") from error
+
+    def _headers(self, secret: Secret | None) -> dict[str, str]:
+        # Replies are short: not worth the time to compress, and a plain body keeps the size limit honest.
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **self._fixed}
+        if secret is not None:
+            if self._auth == "bearer":
+                headers["Authorization"] = f"Bearer {secret.reveal()}"
+            else:
+                headers[self._auth] = secret.reveal()
+        return headers
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        while part := await response.content.readany():
+            parts.append(part)
+            size += len(part)
+            if size > self._limit:
+                response.close()
+                told = f"the reply is larger than {self._limit} bytes (max_reply_bytes)"
+                raise FaultError(Fault("reply_too_large", self.where, told))
+        return b"".join(parts)
+
+
+def check_options(options: ModelOptions) -> None:
+    """Refuse options that no call could be made with."""
+    for what in ("timeout", "attempts", "connections", "max_reply_bytes"):
+        if getattr(options, what) <= 0:
+            raise WhetError(f"{what} = {getattr(options, what)} must be above zero.")
+    clash = [name for name in _RESERVED if name in options.extra]
+    if clash:
+        raise WhetError(f"extra must not set {', '.join(clash)}: the request itself does.")
+
+
+def base(text: str) -> URL:
+    """A base URL that can be posted to; a password in it is refused, because URLs are shown."""
+    try:
+        url = URL(text.rstrip("/"))
+    except ValueError as error:
+        raise WhetError("base_url is not a URL: it must look like http://127.0.0.1:8000/v1.") from error
+    if url.user or url.password:
+        raise WhetError("base_url must not hold a user name or password: name the key with key_env instead.")
+    if url.scheme not in ("http", "https") or not url.host:
+        raise WhetError("base_url must begin with http:// or https://, as in http://127.0.0.1:8000/v1.")
+    return url
+
+
+def is_loopback(url: URL) -> bool:
+    if url.host == "localhost":
+        return True
+    try:
+        return ip_address(url.host or "").is_loopback
+    except ValueError:
+        return False
+
+
+def proxy_for(url: URL) -> str | None:
+    """The proxy that the environment names for this host, looked up once."""
+    if is_loopback(url) or urllib.request.proxy_bypass(url.host or ""):
+        return None
+    return urllib.request.getproxies().get(url.scheme)

@@ -1,0 +1,19 @@
+"""Folders of weights in the layout of transformers: run in this process, and looked at before training."""
+
+from __future__ import annotations
+
+from whet.models.base import Model
+from whet.models.options import ModelOptions
+from whet.models.scheme import scheme
+
+
+@scheme(
+    "hf",
+    "hf:DIR, a folder of weights through transformers",
+    packages=("torch", "transformers"),
+    install="pip install 'whet[train]'",
+)
+def hf(address: str, options: ModelOptions) -> Model:
+    from whet.models.hf.model import open_hf
+
+    return open_hf(address, options)

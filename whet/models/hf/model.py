@@ -1,0 +1,149 @@
+"""`hf:DIR`: weights of a folder through transformers, text or images and text, in left-padded batches.
+
+Requests that are under way at the same time share a batch of at most `slots` rows. A row is drawn by its own seed, so
+company changes a reply only through the last bits of the numbers, which depend on how much padding stands before it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from whet.errors import FaultError, LimitReached, WhetError
+from whet.keys import digest
+from whet.models.base import FREE, Model, Request
+from whet.models.chat import fenced
+from whet.models.chat.images import image_bytes, parts
+from whet.models.hf.folder import Folder, read_folder
+from whet.models.hf.prompt import Chat, Prompt
+from whet.models.hf.queue import Queue, QueueClosed
+from whet.models.openai.reply import replies
+from whet.models.options import ModelOptions
+from whet.types import Fault, Image, Message, Reply, Shape
+
+if TYPE_CHECKING:
+    from whet.models.hf.weights import LoadedWeights, RowResult
+
+SCHEME = "hf:"
+KNOWN = ("device", "dtype", "template")
+"""What `extra` may set: where it runs, in which number type, and further variables of the chat template."""
+
+
+def open_hf(address: str, options: ModelOptions) -> Model:
+    """The model in the folder that `hf:DIR` names."""
+    return LocalModel(address, read_folder(address.removeprefix(SCHEME)), options)
+
+
+class LocalModel(Model):
+    """A folder of weights behind the `Model` protocol. They are loaded at the first call.
+
+    Tools are described and called in text (`fenced`). A call whose awaiting task is cancelled leaves its batch.
+    A reply tells the tokens that were read and drawn. With `prior_ids` a conversation without images is continued from
+    them, not from its text, where the chat template allows it (`whet.models.hf.prompt`).
+    """
+
+    def __init__(self, name: str, folder: Folder, options: ModelOptions) -> None:
+        unknown = sorted(set(options.extra) - set(KNOWN))
+        if unknown:
+            raise WhetError(f"{name}: extra must not set {', '.join(unknown)}; it takes {', '.join(KNOWN)}")
+        if options.slots < 1 or options.threads < 1:
+            raise WhetError(f"{name}: slots = {options.slots}, threads = {options.threads}; give at least 1 of each")
+        self.name = name
+        self.width = options.slots
+        self.context = options.context or folder.context
+        self.price = FREE if options.price is None else options.price
+        self.fingerprint = digest("hf", folder.digest, dict(options.extra))
+        self._folder = replace(folder, context=self.context)
+        self._options = replace(options, tools="fenced")
+        server = _Server(self._folder, options)
+        self._queue: Queue[Prompt, RowResult] = Queue(server.serve, lambda prompt: bool(prompt.images), options.slots)
+        # Ends the thread when the model is dropped or the interpreter ends, if nobody closed it.
+        self._release = weakref.finalize(self, self._queue.close)
+
+    async def complete(self, request: Request) -> Reply:
+        prompt = self._prompt(request)
+        try:
+            made = await asyncio.wrap_future(self._queue.put(prompt))
+        except QueueClosed:
+            raise self._fault("the model was closed") from None
+        except (LimitReached, WhetError):
+            raise
+        except Exception as error:
+            raise self._fault(f"{type(error).__name__}: {error}") from error
+        (reply,) = replies(_answer(made, self._folder.digest), request, 1, self._options, self.price)
+        return reply if request.sampling.logprobs else replace(reply, trace=())
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._release)
+
+    def _prompt(self, request: Request) -> Prompt:
+        if request.shape != Shape():
+            raise WhetError(f"{self.name} cannot be held to a grammar or a schema; use an endpoint that can")
+        messages = fenced.spoken(request.messages, request.tools, request.must_call)
+        images = [part for message in messages for part in parts(message) if isinstance(part, Image)]
+        if images and not self._folder.sees:
+            raise WhetError(f"{self.name} reads text only, and a message holds an image; choose a model that sees")
+        data = tuple(image_bytes(image, request.blob) for image in images)
+        settings = dict(self._options.extra.get("template", {}))
+        if request.sampling.effort is not None:
+            settings["enable_thinking"] = request.sampling.effort != "none"
+        return Prompt(_chat(messages, self._folder.sees), data, request.sampling, settings, request.prior_ids)
+
+    def _fault(self, message: str) -> FaultError:
+        return FaultError(Fault("local_model", self.name, " ".join(message.split())[:500]))
+
+
+class _Server:
+    """The weights, loaded by the first batch. Only the queue's thread comes here."""
+
+    def __init__(self, folder: Folder, options: ModelOptions) -> None:
+        self._folder = folder
+        self._options = options
+        self._weights: LoadedWeights | None = None
+
+    def serve(self, prompts: Sequence[Prompt], stopped: Callable[[], bool]) -> Sequence[RowResult | Exception]:
+        if self._weights is None:
+            from whet.models.hf.weights import LoadedWeights
+
+            extra = self._options.extra
+            device, dtype = str(extra.get("device", "")), str(extra.get("dtype", "auto"))
+            self._weights = LoadedWeights(self._folder, device, dtype, self._options.threads)
+        return self._weights.generate(prompts, stopped)
+
+
+def _answer(made: RowResult, version: str) -> Mapping[str, Any]:
+    """A reply in the shape of a chat completion, which one reader reads for every model."""
+    logprobs = {"content": list(made.entries)} if made.entries else None
+    drawn = list(made.completion_ids)
+    choice = {
+        "message": {"content": made.text},
+        "finish_reason": made.finish,
+        "token_ids": drawn,
+        "logprobs": logprobs,
+    }
+    usage = {"prompt_tokens": len(made.prompt_ids), "completion_tokens": len(drawn)}
+    return {
+        "model": version[:12],
+        "prompt_token_ids": list(made.prompt_ids),
+        "choices": [choice],
+        "usage": usage,
+    }
+
+
+def _chat(messages: Sequence[Message], sees: bool) -> Chat:
+    """Messages as chat templates take them: a text, or for a model that sees a list of parts."""
+    if not sees:
+        return [{"role": message.author, "content": message.text} for message in messages]
+    return [
+        {
+            "role": message.author,
+            "content": [
+                {"type": "text", "text": part} if isinstance(part, str) else {"type": "image"}
+                for part in parts(message)
+            ],
+        }
+        for message in messages
+    ]

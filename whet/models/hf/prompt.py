@@ -1,0 +1,140 @@
+"""A conversation as the tokens that a model reads, by its chat template.
+
+A conversation that the model itself has brought this far is continued: the tokens that were read and drawn stay as
+they are, and only what came after the last reply is rendered and tokenised. Text that is tokenised again may come out
+as other tokens, and then a trainer would learn from what the model never said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import TemplateError
+
+from whet.types import Sampling
+
+Chat = list[dict[str, Any]]
+
+_MARK = "\u2042 here stood the reply \u2042"
+"""Put in the place of a reply, to find what a template writes around it."""
+
+_OVERHANG = 200
+"""Characters that may follow a reply in its tokens: the stop string that ended it, which is no part of its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A conversation ready for a chat template, its images in the order in which it names them."""
+
+    chat: Chat
+    images: tuple[bytes, ...]
+    sampling: Sampling
+    settings: Mapping[str, Any]
+    """Further variables of the chat template."""
+    prior_ids: tuple[int, ...] = ()
+    """The tokens of this conversation up to and with its last reply, where they are known."""
+
+
+class Renderer:
+    """The chat template and the tokenizer of one model; `ends` are the tokens that end a reply."""
+
+    def __init__(self, processor: Any, ends: frozenset[int]) -> None:
+        self._processor = processor
+        self._tokenizer = getattr(processor, "tokenizer", processor)
+        self._ends = ends
+
+    def text(self, prompt: Prompt) -> str:
+        """The conversation in the words of the template, up to where the reply begins."""
+        return self._rendered(prompt, prompt.chat, asks=True)
+
+    def ids(self, prompt: Prompt) -> list[int]:
+        """The conversation as tokens: `prior_ids` and what follows them, or all of it rendered anew.
+
+        It is rendered anew where the template writes an earlier part differently now (one that strips the thinking of
+        past turns, say), where the tools or the system text have changed, and where `prior_ids` are not of this
+        conversation. What begins a text (BOS) is the template's to write, so the tokenizer adds nothing.
+        """
+        whole = self.text(prompt)
+        return self._continued(prompt, whole) or self._tokens(whole)
+
+    def _continued(self, prompt: Prompt, whole: str) -> list[int] | None:
+        """`prior_ids` and the tokens after them; None where they are not the beginning of this very conversation."""
+        replies = [at for at, message in enumerate(prompt.chat) if message["role"] == "assistant"]
+        if not prompt.prior_ids or not replies or replies[0] == 0:
+            return None
+        last = replies[-1]
+        try:
+            head = self._rendered(prompt, prompt.chat[: replies[0]], asks=False)
+            before = self._rendered(prompt, prompt.chat[:last], asks=True)
+            after = self._after_reply(prompt, last, before, whole)
+        except TemplateError:
+            return None
+        if after is None or not self._begins(prompt.prior_ids, head) or not self._ends_alike(prompt, last, before):
+            return None
+        new = self._tokens(after)
+        if prompt.prior_ids[-1] in self._ends:
+            # The end of the reply was drawn, so it is there already. One that was cut off is ended by the template.
+            if new[:1] != [prompt.prior_ids[-1]]:
+                return None
+            new = new[1:]
+        return [*prompt.prior_ids, *new]
+
+    def _after_reply(self, prompt: Prompt, last: int, before: str, whole: str) -> str | None:
+        """What the template writes after the last reply; None where it changes what stands before it, or itself."""
+        reply = prompt.chat[last]
+        marked = {**reply, "content": _MARK if isinstance(reply["content"], str) else [{"type": "text", "text": _MARK}]}
+        around = self._rendered(prompt, [*prompt.chat[:last], marked, *prompt.chat[last + 1 :]], asks=True)
+        at = around.find(_MARK, len(before))
+        if at < 0 or not around.startswith(before) or around[len(before) : at].strip():
+            return None
+        after = around[at + len(_MARK) :]
+        said = whole[len(before) : len(whole) - len(after)]
+        same = whole.startswith(before) and whole.endswith(after) and said.strip() == _text(reply).strip()
+        return after if same else None
+
+    def _begins(self, ids: Sequence[int], head: str) -> bool:
+        """Whether `ids` begin with what stands before the first reply: the system text, with tools, and a question."""
+        known = self._tokens(head)
+        return list(ids[: len(known)]) == known
+
+    def _ends_alike(self, prompt: Prompt, last: int, before: str) -> bool:
+        """Whether `prior_ids` hold as many turns, and end with the message before the last reply and that reply itself.
+
+        Compared as text without blanks, because a reply is known as text: without special tokens, and without the
+        stop string that ended it, which may follow here.
+        """
+        asked = _text(prompt.chat[last - 1]).strip()[-200:]
+        lead = before[max(0, before.rfind(asked)) :]
+        wanted = _solid(self._decoded(self._tokens(lead)) + _text(prompt.chat[last]))
+        found = _solid(self._decoded(prompt.prior_ids))
+        at = found.rfind(wanted)
+        same_turns = self._ends_in(prompt.prior_ids[:-1]) == self._ends_in(self._tokens(before))
+        return same_turns and at >= 0 and len(found) - at - len(wanted) <= _OVERHANG
+
+    def _ends_in(self, ids: Sequence[int]) -> int:
+        """How many turns have ended: a reply has no end token but its last, and the template writes one for each."""
+        return sum(token in self._ends for token in ids)
+
+    def _rendered(self, prompt: Prompt, chat: Chat, *, asks: bool) -> str:
+        text: str = self._processor.apply_chat_template(
+            chat, add_generation_prompt=asks, tokenize=False, **prompt.settings
+        )
+        return text
+
+    def _tokens(self, text: str) -> list[int]:
+        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _decoded(self, ids: Sequence[int]) -> str:
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    content = message["content"]
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def _solid(text: str) -> str:
+    """`text` without its blanks, with which tokenizers take liberties."""
+    return "".join(text.split())

@@ -1,0 +1,137 @@
+"""How the rows of one batch are decoded, each by its own sampling, seed, limit and stop strings.
+
+A row's token is the largest of its scores, after noise that the row's own generator draws where it samples: adding
+Gumbel noise to log-probabilities and taking the largest is drawing from them. So what a row draws does not depend on
+what else is in the batch, and requests of different temperature or length share one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from whet.types import Finish, Sampling
+
+Decode = Callable[[Sequence[int]], str]
+
+_TAIL = 64
+"""Tokens at the end of a row that are looked at for a stop string."""
+
+
+@dataclass(slots=True)
+class BatchRow:
+    """One reply in the making."""
+
+    sampling: Sampling
+    limit: int
+    """The most tokens it may have: what was asked for, or what the context leaves."""
+    noise: torch.Generator
+    ids: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+    tops: list[list[tuple[int, float]]] = field(default_factory=list)
+    finish: Finish | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What holds where a request leaves a value open: the model's own generation config."""
+
+    temperature: float
+    top_p: float
+    ends: frozenset[int]
+
+
+def new_row(sampling: Sampling, limit: int) -> BatchRow:
+    noise = torch.Generator().manual_seed((sampling.seed or 0) % 2**63)
+    return BatchRow(sampling, limit, noise)
+
+
+class Chooser:
+    """Turns the scores of a step into those whose largest is the token that each row draws."""
+
+    def __init__(self, rows: Sequence[BatchRow], defaults: Defaults) -> None:
+        self._rows = rows
+        self._defaults = defaults
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        drawn = torch.stack([self._row(row, step) for row, step in zip(self._rows, scores, strict=True)])
+        for row, before, after in zip(self._rows, scores, drawn, strict=True):
+            if row.sampling.logprobs is not None and row.finish is None:
+                self._note(row, before, int(after.argmax()))
+        return drawn
+
+    def _row(self, row: BatchRow, scores: torch.Tensor) -> torch.Tensor:
+        asked = row.sampling
+        temperature = self._defaults.temperature if asked.temperature is None else asked.temperature
+        if temperature == 0 or row.finish is not None:
+            return scores
+        scaled = scores.float() / temperature
+        top_p = self._defaults.top_p if asked.top_p is None else asked.top_p
+        if top_p < 1:
+            scaled = nucleus(scaled, top_p)
+        uniform = torch.rand(scores.shape, generator=row.noise, dtype=torch.float64).clamp_(1e-300, 1 - 1e-16)
+        gumbel = -torch.log(-torch.log(uniform))
+        return scaled + gumbel.to(device=scaled.device, dtype=scaled.dtype)
+
+    def _note(self, row: BatchRow, scores: torch.Tensor, token: int) -> None:
+        logprobs = torch.log_softmax(scores.float(), dim=-1)
+        row.logprobs.append(float(logprobs[token]))
+        if row.sampling.logprobs:
+            values, ids = logprobs.topk(min(row.sampling.logprobs, logprobs.shape[-1]))
+            row.tops.append(list(zip(ids.tolist(), values.tolist(), strict=True)))
+
+
+class Watcher:
+    """Says after each step which rows are done, and why; `stopped` ends all of them."""
+
+    def __init__(
+        self, rows: Sequence[BatchRow], defaults: Defaults, decode: Decode, stopped: Callable[[], bool]
+    ) -> None:
+        self._rows = rows
+        self._defaults = defaults
+        self._decode = decode
+        self._stopped = stopped
+
+    def __call__(self, input_ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
+        for row, token in zip(self._rows, input_ids[:, -1].tolist(), strict=True):
+            if row.finish is None:
+                row.ids.append(token)
+                row.finish = self._finish(row, token)
+        halt = self._stopped()
+        done = [halt or row.finish is not None for row in self._rows]
+        return torch.tensor(done, dtype=torch.bool, device=input_ids.device)
+
+    def _finish(self, row: BatchRow, token: int) -> Finish | None:
+        if token in self._defaults.ends:
+            return "stop"
+        if row.sampling.stop and any(stop in self._decode(row.ids[-_TAIL:]) for stop in row.sampling.stop):
+            return "stop"
+        return "length" if len(row.ids) >= row.limit else None
+
+
+def nucleus(scores: torch.Tensor, top_p: float) -> torch.Tensor:
+    """The likeliest tokens that together have probability `top_p`; the others are out."""
+    ordered, order = scores.sort(descending=True)
+    before = torch.softmax(ordered, dim=-1).cumsum(-1) - torch.softmax(ordered, dim=-1)
+    return scores.masked_fill(torch.zeros_like(scores, dtype=torch.bool).scatter(0, order, before >= top_p), -torch.inf)
+
+
+def text_of(row: BatchRow, ends: frozenset[int], decode: Decode) -> str:
+    """The text of a finished row: without its end token, and cut before the first stop string."""
+    ids = row.ids[:-1] if row.ids and row.ids[-1] in ends else row.ids
+    text = decode(ids)
+    cuts = [text.index(stop) for stop in row.sampling.stop if stop in text]
+    return text[: min(cuts)] if cuts else text
+
+
+def top_entries(row: BatchRow, decode: Decode) -> list[Mapping[str, Any]]:
+    """The row's tokens with their log-probabilities, in the words of a chat-completions answer."""
+    entries: list[Mapping[str, Any]] = []
+    for at, (token, logprob) in enumerate(zip(row.ids, row.logprobs, strict=False)):
+        tops = row.tops[at] if row.tops else ()
+        top = [{"token": decode([other]), "logprob": value} for other, value in tops]
+        entries.append({"id": token, "token": decode([token]), "logprob": logprob, "top_logprobs": top})
+    return entries
