@@ -5,7 +5,7 @@ A summary of a million rollouts so reads a tenth of the file.
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 """Raised when the tables change; a ledger of a newer version is refused, never guessed at."""
 
 APPLICATION_ID = 0x57484554  # "WHET"
@@ -38,7 +38,8 @@ CREATE TABLE rollouts (
     completion_tokens INTEGER NOT NULL,
     cached_tokens INTEGER NOT NULL,
     usd REAL,
-    seconds REAL NOT NULL
+    seconds REAL NOT NULL,
+    parts TEXT NOT NULL
 );
 
 CREATE TABLE transcripts (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);
