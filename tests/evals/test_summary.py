@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.errors import WhetError
-from whet.evals.intervals import wilson
+from whet.evals.estimate import wilson
 from whet.evals.summary import summarize
 from whet.types import Outcome, Usage
 

@@ -12,7 +12,8 @@ from whet.cli.terminal import TerminalProgress, console, interruptible
 from whet.config.load import load_config, write_config
 from whet.config.train import TrainConfig
 from whet.evals.compare import Comparison
-from whet.evals.intervals import Estimate
+from whet.evals.estimate import Estimate
+from whet.evals.metric import HARD
 from whet.learn.reflact.training import Training
 from whet.run.testing import BEST, FINAL, INITIAL, NONE, Tested
 from whet.run.train import TrainPlan, TrainResult, plan_training
@@ -121,6 +122,8 @@ def show(result: TrainResult, out: Console) -> None:
                 out.print(
                     gain.words(INITIAL, name) if isinstance(gain, Comparison) else f"{name}: {gain}", soft_wrap=True
                 )
+                if isinstance(gain, Comparison) and gain.hard_words():
+                    out.print(gain.hard_words(), soft_wrap=True)
     accepted = [one for one in result.training.judge.judged if one.accepted]
     expected = result.summary["expected_false_accepts"]
     false = "" if expected is None else f"; at most {expected:.2f} of them by chance"
@@ -149,22 +152,28 @@ def tested_table(tested: Tested) -> Table:
     from rich.box import SIMPLE_HEAD
 
     table = Table(title="sealed test", title_justify="left", box=SIMPLE_HEAD, collapse_padding=True)
-    for heading in ("", "tasks", "pass rate [95 %]", "soft"):
+    metric = tested.summaries[BEST].metric
+    claim = [] if metric == HARD else [f"{metric} [95 %]"]
+    for heading in ("", "tasks", *claim, "pass rate [95 %]", "soft"):
         table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
     for name in (NONE, INITIAL, BEST, FINAL):
         figures = tested.summaries[name].overall
-        table.add_row(name, str(figures.tasks), _ranged(figures.pass_rate), _plain(figures.mean_soft))
+        rates = [*(_ranged(figures.mean_metric) for _ in claim), _ranged(figures.pass_rate)]
+        table.add_row(name, str(figures.tasks), *rates, _plain(figures.mean_soft))
     if tested.floor is not None:
         best = tested.floor.best
-        table.add_row(f"floor: {best.name}", str(best.pass_rate.tasks), _ranged(best.pass_rate), "", style="dim")
+        rates = [*(_ranged(best.mean_metric) for _ in claim), _ranged(best.pass_rate)]
+        table.add_row(f"floor: {best.name}", str(best.pass_rate.tasks), *rates, "", style="dim")
     return table
 
 
 def warnings(tested: Tested) -> list[str]:
     """What a reader of the table must know."""
     found = []
-    best, floor = tested.summaries[BEST].overall, tested.floor
-    if floor is not None and best.pass_rate is not None and floor.best.pass_rate.value >= best.pass_rate.value:
+    best = tested.summaries[BEST].overall.mean_metric
+    floor = tested.floor
+    trivial = floor.best.mean_metric if floor is not None else None
+    if floor is not None and trivial is not None and best is not None and trivial.value >= best.value:
         found.append(
             f"the floor is not below the best playbook: a policy without any skill ({floor.best.name}) does as well"
         )

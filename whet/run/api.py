@@ -11,9 +11,9 @@ from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig, GateSection
 from whet.envs.base import Environment
 from whet.errors import Interrupted, WhetError
-from whet.evals.attempts import Metric
 from whet.evals.compare import Comparison
 from whet.evals.compare import compare as compare_outcomes
+from whet.evals.metric import HARD, Metric
 from whet.ledger.store import Ledger
 from whet.models.base import Model
 from whet.rollout.engine import Progress, Quiet
@@ -104,7 +104,7 @@ def compare(
     a: str | Path | Run | EvalResult,
     b: str | Path | Run | EvalResult,
     *,
-    metric: Metric = "hard",
+    metric: Metric | str = HARD,
     runs: str | Path = RUNS,
 ) -> Comparison:
     """How much better `b` is than `a`, task by task, on the tasks that both have."""

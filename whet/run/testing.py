@@ -9,6 +9,7 @@ from whet.config.schema import EndpointSection
 from whet.errors import WhetError
 from whet.evals.compare import Comparison, compare
 from whet.evals.floor import Floor, floor_of
+from whet.evals.metric import HARD, Metric
 from whet.evals.summary import Summary, summarize
 from whet.learn.reflact.training import Training
 from whet.learn.workshop import SELECT_FAULTS, Means
@@ -28,6 +29,8 @@ class Sealing:
     tasks: tuple[int, ...]
     repeats: int
     endpoint: EndpointSection
+    metric: Metric = HARD
+    """The gate's: what a run chose by is what it claims."""
 
     def tickets(self) -> list[Ticket]:
         return [Ticket(TEST, TEST, task, draw) for draw in range(self.repeats) for task in self.tasks]
@@ -40,7 +43,9 @@ class Tested:
     outcomes: Mapping[str, tuple[Outcome, ...]]
     summaries: Mapping[str, Summary]
     gains: Mapping[str, Comparison | str]
-    """Best and final against the initial playbook; where two are one playbook, or too much is missing, the reason."""
+    """Best and final against the initial playbook, on the gate's metric; where two are one playbook, or too much is
+    missing, the reason.
+    """
     floor: Floor | None
 
 
@@ -77,11 +82,11 @@ def fold(
             gains[name] = KEPT
             continue
         try:
-            gains[name] = compare(outcomes[INITIAL], outcomes[name], tasks=meant)
+            gains[name] = compare(outcomes[INITIAL], outcomes[name], metric=sealing.metric, tasks=meant)
         except WhetError as refused:
             gains[name] = str(refused)
-    summaries = {name: summarize(rollouts) for name, rollouts in outcomes.items()}
-    return Tested(outcomes, summaries, gains, floor_of(floors))
+    summaries = {name: summarize(rollouts, metric=sealing.metric) for name, rollouts in outcomes.items()}
+    return Tested(outcomes, summaries, gains, floor_of(floors, metric=sealing.metric))
 
 
 def _floors(means: Means) -> dict[str, list[Outcome]]:

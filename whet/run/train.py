@@ -175,7 +175,8 @@ async def _train(
     try:
         await training.run()
         if plan.test:
-            sealing = Sealing(plan.policy, plan.test, plan.config.train.repeats, plan.config.control.target)
+            repeats, endpoint = plan.config.train.repeats, plan.config.control.target
+            sealing = Sealing(plan.policy, plan.test, repeats, endpoint, plan.gate.metric)
             tested = await open_test(means, sealing, training)
     except Halted as halted:
         stopped = str(halted)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from whet.errors import WhetError
-from whet.evals.intervals import Interval, difference_estimate, mean_estimate, wilson
+from whet.evals.estimate import Interval, difference_estimate, mean_estimate, wilson
 
 units = st.floats(0, 1) | st.sampled_from([0.0, 1.0])
 changes = st.floats(-1, 1) | st.sampled_from([-1.0, 0.0, 1.0])
