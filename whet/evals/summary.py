@@ -30,7 +30,7 @@ class Figures:
     perfect_rate: Estimate | None
     mean_soft: Estimate | None
     mean_metric: Estimate | None
-    """On the metric of the summary; of the pass rate, where that is `hard`."""
+    """On the metric of the summary: the pass rate, where that is `hard`."""
 
 
 @dataclass(frozen=True, slots=True)
