@@ -1,6 +1,6 @@
 """Numbers with intervals from outcomes, paired comparison, and their tables. Nothing here decides.
 
-`from whet.evals.compare import compare`: that name belongs to its module.
+Import `compare` from `whet.evals.compare`: here, the name is that of the module.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from whet.types import Outcome, Split
 ComparisonVerdict = Literal["better", "worse", "unclear"]
 
 POWER = 0.8
-"""What could have been seen is what would have been seen this often."""
+"""A difference counts as detectable when a comparison would show it this often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +208,12 @@ class Yardstick:
 
 
 def _steps(pairs: Sequence[TaskPair]) -> int:
-    """Shares of c in n draws differ by multiples of one over this."""
+    """The steps in a unit: every difference between shares of solved draws is a multiple of 1 / steps."""
     return math.lcm(*(len(side.scored) for pair in pairs for side in (pair.a, pair.b)))
 
 
 def _detectable(difference: Estimate) -> float | None:
+    """The difference that an interval of this width would show with `POWER`; None where so few tasks show nothing."""
     interval = difference.interval
     if 2.0 ** (1 - difference.tasks) > 1.0 - interval.level:
         return None

@@ -13,7 +13,7 @@ from whet.evals.estimate import LEVEL, Estimate, mean_estimate
 
 @dataclass(frozen=True, slots=True)
 class PassK:
-    """Both for one k, over the tasks with at least k scored draws."""
+    """pass@k and pass^k for one k, over the tasks with at least k scored draws."""
 
     k: int
     once: Estimate

@@ -24,7 +24,7 @@ Measurement = Generator[tuple[Draw, ...], Sequence[Reading], Values]
 
 @dataclass(frozen=True, slots=True)
 class _PublishedRule:
-    """What the published rules share: one metric, and an accepted candidate's draws taken at face value."""
+    """What the published rules share: they decide on one metric and trust the draws that got a candidate accepted."""
 
     metric: Metric = HARD
     seed: int = 0

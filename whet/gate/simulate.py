@@ -76,7 +76,7 @@ def run_once(world: SimulatedWorld, gate: Gate, seed: int, run: int) -> RunRecor
         proposal = world.candidates[int(proposals.choice(len(shares), p=shares / shares.sum()))]
         candidate = world.proposed(incumbent, proposal, proposals)
         before = calls.spent
-        decision = _tried(gate, bank, calls, incumbent, candidate, world.select)
+        decision = _run_trial(gate, bank, calls, incumbent, candidate, world.select)
         if decision is None:
             break
         bank = gate.carry(bank, decision)
@@ -90,7 +90,7 @@ def run_once(world: SimulatedWorld, gate: Gate, seed: int, run: int) -> RunRecor
     return RunRecord(tuple(records), start, float(incumbent.mean()), bank.score, calls.spent)
 
 
-def _tried(
+def _run_trial(
     gate: Gate, bank: Bank, calls: _Calls, incumbent: Chances, candidate: Chances, select: int
 ) -> Decision | None:
     """Drive a trial to its decision; None when the budget ends it."""

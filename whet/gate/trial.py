@@ -21,7 +21,7 @@ SPLIT = 0.5
 CONFIRMED = (4, 2)
 """Draws of the incumbent and of the candidate on a task where they disagree."""
 DEEPEST = 8
-"""Draws of the incumbent on a task after which it is believed that it leaves no room."""
+"""The most draws of the incumbent on a task in search of room to gain; after them, it is taken to leave none."""
 REPLICATES = 4
 """Draws of the candidate on noisy tasks when the last look is undecided."""
 NOISY = (0.15, 0.85)
