@@ -14,8 +14,9 @@ from pathlib import Path
 
 from rows import Row, arguments, report
 
-from whet.gate import SimulationReport, World, gate_named, load_world, simulate
-from whet.gate.world import Proposal
+from whet.evals.estimate import Estimate, Interval
+from whet.gate import SimulatedWorld, SimulationReport, gate_named, load_world, simulate
+from whet.gate.world import SimulatedProposal
 
 WORLDS = ("eight-points", "four-points", "mixed-nulls")
 SELECTS = (17, 40, 200)
@@ -33,7 +34,7 @@ UNSEEN_SELECTS = (12, 25, 60, 120, 400)
 UNSEEN_NULLS = (0.0, 0.02, 0.05, 0.1)
 
 
-def cells() -> list[World]:
+def cells() -> list[SimulatedWorld]:
     return [
         replace(load_world(FOLDER / f"{name}.toml"), select=select, budget=budget)
         for select in SELECTS
@@ -59,9 +60,13 @@ def measured(quick: bool) -> tuple[list[SimulationReport], float]:
     return reports, 60.0 * decisions / seconds
 
 
-def value(number: float | None) -> float:
+def known(estimate: Estimate | None) -> Estimate:
     """A figure; 0 where a short run decided nothing of that kind."""
-    return 0.0 if number is None else number
+    return estimate or Estimate(0.0, Interval(0.0, 0.0), 0)
+
+
+def value(estimate: Estimate | None) -> float:
+    return known(estimate).value
 
 
 def cell_rows(cell: SimulationReport) -> Iterator[Row]:
@@ -69,18 +74,19 @@ def cell_rows(cell: SimulationReport) -> Iterator[Row]:
     ours, strict = cell.row("paired"), cell.row("strict")
     name = f"{cell.world.name}/{cell.world.select}/{cell.world.budget}"
     said = f"{cell.runs} runs"
-    best = max(PEERS, key=lambda peer: value(cell.row(peer).gain.value))
-    gain, best_gain = value(ours.gain.value), value(cell.row(best).gain.value)
-    span = f"{said}, 95 % {value(ours.gain.low):.3f} to {value(ours.gain.high):.3f}"
+    best = max(PEERS, key=lambda peer: value(cell.row(peer).gain))
+    gain, best_gain = value(ours.gain), value(cell.row(best).gain)
+    interval = known(ours.gain).interval
+    span = f"{said}, 95 % {interval.low:.3f} to {interval.high:.3f}"
     ratio = gain / best_gain if best_gain > 0 else 0.0
     yield Row(f"gain/{name}", gain, "true mean", best_gain, gain >= best_gain, best, best_gain, ratio, span)
-    null, theirs = ours.kinds["null"].acceptance, value(strict.kinds["null"].acceptance.value)
-    share, upper = value(null.value), value(null.high)
+    null, theirs = known(ours.kinds["null"].acceptance), value(strict.kinds["null"].acceptance)
+    share, upper = null.value, null.interval.high
     holds = share <= 0.05 and upper <= 0.06
     ratio = share / theirs if theirs else 0.0
     span = f"{said}, upper bound {upper:.4f} (bar 0.06)"
     yield Row(f"null_acceptance/{name}", share, "share", 0.05, holds, "strict", theirs, ratio, span)
-    cost, cost_strict = (value(one.kinds["null"].rollouts_rejected.value) for one in (ours, strict))
+    cost, cost_strict = (value(row.kinds["null"].rollouts_rejected) for row in (ours, strict))
     bar = cost_strict / 2 if cell.world.select >= 40 else None
     holds_cost = None if bar is None else cost <= bar
     ratio = cost / cost_strict if cost_strict else 0.0
@@ -88,15 +94,15 @@ def cell_rows(cell: SimulationReport) -> Iterator[Row]:
 
 
 def summary_rows(reports: list[SimulationReport], speed: float) -> Iterator[Row]:
-    gains = [(value(r.row("paired").gain.value), max(value(r.row(p).gain.value) for p in PEERS)) for r in reports]
+    gains = [(value(r.row("paired").gain), max(value(r.row(p).gain) for p in PEERS)) for r in reports]
     below, above = sum(a < b for a, b in gains), sum(a > b for a, b in gains)
-    nulls = [r.row("paired").kinds["null"].acceptance for r in reports]
-    worst, upper = max(value(n.value) for n in nulls), max(value(n.high) for n in nulls)
-    starts = max(value(r.row("paired").null_at_start.value) for r in reports)
+    nulls = [known(r.row("paired").kinds["null"].acceptance) for r in reports]
+    worst, upper = max(null.value for null in nulls), max(null.interval.high for null in nulls)
+    starts = max(value(r.row("paired").null_at_start) for r in reports)
     costs = [
-        value(r.row("paired").kinds["null"].rollouts_rejected.value) / theirs
+        value(r.row("paired").kinds["null"].rollouts_rejected) / theirs
         for r in reports
-        if r.world.select >= 40 and (theirs := r.row("strict").kinds["null"].rollouts_rejected.value)
+        if r.world.select >= 40 and (theirs := value(r.row("strict").kinds["null"].rollouts_rejected))
     ]
     count = len(reports)
     yield Row("null_acceptance_worst", worst, "share", 0.05, worst <= 0.05, condition=f"{count} cells")
@@ -111,17 +117,20 @@ def summary_rows(reports: list[SimulationReport], speed: float) -> Iterator[Row]
 def unseen_rows(quick: bool) -> Iterator[Row]:
     """Worlds that the defaults were not chosen on: null candidates alone, and among good and bad ones."""
     runs = 4 if quick else 60
-    for label, others in (("alone", ()), ("among_others", (Proposal(0.25, 0.08, 0.0), Proposal(0.3, 0.0, 0.08)))):
+    for label, others in (
+        ("alone", ()),
+        ("among_others", (SimulatedProposal(0.25, 0.08, 0.0), SimulatedProposal(0.3, 0.0, 0.08))),
+    ):
         worst, where, over, count = -1.0, "", 0, 0
         for mix_name, mix in UNSEEN_MIXES.items():
             for select in UNSEEN_SELECTS[1::2] if quick else UNSEEN_SELECTS:
                 for null in UNSEEN_NULLS[::2] if quick else UNSEEN_NULLS:
                     share = 1.0 - sum(one.share for one in others)
-                    world = World(select, 20 * select, mix, (Proposal(share, null, null), *others))
+                    world = SimulatedWorld(select, 20 * select, mix, (SimulatedProposal(share, null, null), *others))
                     found = simulate(world, [gate_named("paired")], runs, seed=5).rows[0].kinds["null"].acceptance
-                    count, over = count + 1, over + (value(found.value) > 0.05)
-                    if value(found.value) > worst:
-                        worst, where = value(found.value), f"{mix_name} n={select} ±{100 * null:g} %"
+                    count, over = count + 1, over + (value(found) > 0.05)
+                    if value(found) > worst:
+                        worst, where = value(found), f"{mix_name} n={select} ±{100 * null:g} %"
         said = f"{count} worlds of {runs} runs, {over} above 0.05; worst: {where}"
         yield Row(f"null_acceptance_unseen_{label}", worst, "share", 0.06, worst <= 0.06, condition=said)
 

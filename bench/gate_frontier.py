@@ -26,7 +26,8 @@ LINE, PEER, ALPHA = "#1f5fa8", "#b4472e", "#888888"
 
 
 def point(row: GateRow) -> tuple[float, float]:
-    return 100.0 * (row.kinds["null"].acceptance.value or 0.0), 100.0 * (row.gain.value or 0.0)
+    null, gain = row.kinds["null"].acceptance, row.gain
+    return 100.0 * (null.value if null else 0.0), 100.0 * (gain.value if gain else 0.0)
 
 
 def main() -> int:

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from rows import Row, arguments, report
 from scipy.special import ndtr, ndtri
 
-from whet.evals.attempts import Metric
 from whet.evals.compare import compare
-from whet.evals.intervals import Estimate, difference_estimate, mean_estimate
+from whet.evals.estimate import Estimate, difference_estimate, mean_estimate
 from whet.keys import seed_for
 from whet.types import Label, Outcome, Ticket
 
@@ -169,7 +168,7 @@ def attempts(rates: Values, draws: int, soft: bool, rng: np.random.Generator) ->
 def false_claims(quick: bool) -> Iterator[Row]:
     """How often two equal policies, and two that win and lose on as many tasks, are told apart."""
     reps = 200 if quick else 2000
-    cases: tuple[tuple[str, int, Metric, bool], ...] = (
+    cases: tuple[tuple[str, int, str, bool], ...] = (
         ("single draws", 1, "hard", False),
         ("4 draws", 4, "hard", False),
         ("4 draws, tasks traded", 4, "hard", True),

@@ -424,3 +424,4 @@ class Outcome:
     usage: Usage = Usage()
     seconds: float = 0.0
     key: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)

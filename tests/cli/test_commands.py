@@ -83,6 +83,7 @@ def test_compare_shows_what_changed_hands(whet: Whet, tmp_path: Path) -> None:
         for name, playbook in (("a", "blank"), ("b", "p.md")):
             words = ("-m", "openai:any", "--base-url", server.base_url, "-n", "80", "--playbook", playbook)
             assert whet("eval", SUMS, *words, "--run", name).code == 0
+    assert " on mixed(0.5): " in whet("compare", "a", "b", "--metric", "mixed(0.5)").out
     said = whet("compare", "a", "b", "--json", "c.json")
     assert said.out.startswith("b is better than a: +")
     assert "only B solves" in said.out

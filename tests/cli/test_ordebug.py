@@ -17,7 +17,7 @@ from whet.envs.ordebug import FAMILY
 from whet.envs.ordebug.protocol import Malformed, read_text
 from whet.envs.splits import split_of
 from whet.errors import WhetError
-from whet.evals.intervals import Estimate, Interval
+from whet.evals.estimate import Estimate, Interval
 from whet.run.api import evaluate
 from whet.run.ordebug.gradient import Asked, against, gradient
 

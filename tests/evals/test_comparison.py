@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import fisher_exact
 
 from whet.errors import WhetError
-from whet.evals.attempts import Metric
 from whet.evals.compare import Comparison, compare
-from whet.evals.missing import Missing, chance_of_split
+from whet.evals.missing import Shortfall, chance_of_split
 from whet.types import Label, Outcome
 
 
@@ -96,18 +95,54 @@ def test_kinds_are_tested_apart_with_holms_adjustment() -> None:
     assert (found["moved"].verdict, found["still"].verdict) == ("better", "unclear")
 
 
-@pytest.mark.parametrize(("metric", "difference"), [("hard", 0.0), ("soft", 0.5), ("reward", 2.0)])
-def test_the_metric_says_what_is_compared(metric: Metric, difference: float) -> None:
-    a = [outcome(index, 0, soft=0.25, reward=1.0) for index in range(8)]
-    b = [outcome(index, 0, soft=0.75, reward=3.0) for index in range(8)]
+@pytest.mark.parametrize(
+    ("metric", "difference"), [("hard", 0.0), ("soft", 0.5), ("reward", 2.0), ("mixed(0.5)", 0.25), ("edge", -4.0)]
+)
+def test_the_metric_says_what_is_compared(metric: str, difference: float) -> None:
+    a = [outcome(index, 0, soft=0.25, reward=1.0, parts={"edge": 9.0}) for index in range(8)]
+    b = [outcome(index, 0, soft=0.75, reward=3.0, parts={"edge": 5.0}) for index in range(8)]
     found = compare(a, b, metric=metric).overall.difference
     assert found.value == difference
     assert found.interval.low < found.interval.high
 
 
-def test_an_unknown_metric_is_refused() -> None:
-    with pytest.raises(WhetError, match="unknown metric 'turns'"):
-        compare(pattern("1"), pattern("1"), metric="turns")  # type: ignore[arg-type]
+def test_a_metric_that_no_rollout_reports_is_refused_with_the_nearest_that_is() -> None:
+    a, b = ([outcome(index, 1, parts={"edge": 1.0}) for index in range(4)] for _ in range(2))
+    with pytest.raises(
+        WhetError, match=r"first reports 'egde'. Did you mean 'edge'\? Reported: hard, soft, reward, edge"
+    ):
+        compare(a, b, metric="egde")
+
+
+def test_a_score_that_does_not_report_the_metric_is_missing() -> None:
+    a = [outcome(index, 1, parts={"edge": 1.0}) for index in range(40)]
+    b = [outcome(index, 1, parts={"edge": 1.0} if index else {}) for index in range(40)]
+    assert compare(a, b).missing_b == Shortfall(40)
+    with pytest.raises(
+        WhetError, match=r"2.5 % \(0 faults, 1 without the metric, 0 absent of 40 rollouts\); at most 2 %"
+    ):
+        compare(a, b, metric="edge")
+
+
+def test_as_many_missing_of_far_fewer_is_unequal() -> None:
+    """Three of 150 is not what chance makes of six in 6,150; counts alone would call the sides alike."""
+    few = [fault(index) for index in range(3)] + [outcome(index) for index in range(3, 150)]
+    many = [fault(index) for index in range(3)] + [outcome(index) for index in range(3, 150)]
+    many += [outcome(index, draw=draw) for index in range(150) for draw in range(1, 40)]
+    with pytest.raises(WhetError, match="too unequal to be chance"):
+        compare(few, many)
+
+
+def test_a_verdict_on_another_metric_names_it_and_has_hard_beside_it() -> None:
+    a = [outcome(index, int(index < 20), soft=0.25) for index in range(40)]
+    b = [outcome(index, int(index < 20), soft=0.75) for index in range(40)]
+    found = compare(a, b, metric="soft")
+    assert found.words("old", "new").startswith("new is better than old on soft: +0.50 [")
+    assert (found.hard.difference.value, found.hard.test, found.hard.verdict) == (0.0, "exact McNemar", "unclear")
+    assert found.hard_words().startswith("solved (hard): +0.00 [")
+    assert compare(a, b).words().startswith("no difference shown: ")
+    assert compare(a, b).hard == compare(a, b).overall
+    assert compare(a, b).hard_words() == ""
 
 
 # ------------------------------------------------------------------------------------------- what is refused
@@ -140,7 +175,7 @@ def test_draws_that_are_usual_on_a_side_and_absent_are_missing() -> None:
 
 def test_tasks_that_both_tried_more_often_than_others_lack_nothing() -> None:
     uneven = [*repeated([3, 3], 3), *(outcome(index) for index in (2, 3, 4))]
-    assert compare(uneven, uneven).missing_a == Missing(9, 0, 0)
+    assert compare(uneven, uneven).missing_a == Shortfall(9, 0, 0)
 
 
 def test_two_percent_on_both_sides_is_compared_on_the_rest() -> None:
@@ -164,7 +199,7 @@ def test_a_plan_says_which_tasks_were_meant() -> None:
 def test_the_chance_of_unequal_missingness_is_fishers_test(a: int, b: int, data: st.DataObject) -> None:
     lost_a, lost_b = data.draw(st.integers(0, a)), data.draw(st.integers(0, b))
     expected = fisher_exact([[lost_a, a - lost_a], [lost_b, b - lost_b]]).pvalue
-    assert chance_of_split(Missing(a, lost_a, 0), Missing(b, 0, lost_b)) == pytest.approx(expected, abs=1e-6)
+    assert chance_of_split(Shortfall(a, lost_a, 0), Shortfall(b, 0, lost_b)) == pytest.approx(expected, abs=1e-6)
 
 
 # ------------------------------------------------------------------------------------------- what always holds
@@ -184,7 +219,7 @@ def sides(draw: st.DrawFn) -> tuple[list[Outcome], list[Outcome]]:
 
 @settings(max_examples=50)
 @given(sides(), st.sampled_from(["hard", "soft", "reward"]))
-def test_exchanging_the_sides_negates_everything(both: tuple[list[Outcome], list[Outcome]], metric: Metric) -> None:
+def test_exchanging_the_sides_negates_everything(both: tuple[list[Outcome], list[Outcome]], metric: str) -> None:
     a, b = both
     there, back = compare(a, b, metric=metric), compare(b, a, metric=metric)
     value, low, high, p = numbers(there)

@@ -87,3 +87,16 @@ def test_a_comparison_is_written_with_its_verdict_in_words() -> None:
     assert found["words"].startswith("skill is better than blank: +0.30 [")
     assert [flip["index"] for flip in found["gained"]] == list(range(12))
     assert wire.dumps(found)
+
+
+def test_a_comparison_on_another_metric_is_written_with_hard_beside_it() -> None:
+    a, b = ([outcome(index, 0, soft=soft) for index in range(8)] for soft in (0.25, 0.75))
+    found = comparison_json(compare(a, b, metric="soft"))
+    assert (found["metric"], found["overall"]["difference"]["value"]) == ("soft", 0.5)
+    assert found["hard"]["difference"]["value"] == 0.0
+
+
+def test_the_best_trivial_policy_is_the_best_on_the_metric_of_the_claim() -> None:
+    played = {"lucky": [outcome(0, 1), outcome(1, 0)], "partial": [outcome(index, 0, soft=0.9) for index in range(2)]}
+    assert floor_of(played).best.name == "lucky"  # type: ignore[union-attr]
+    assert floor_of(played, metric="soft").best.name == "partial"  # type: ignore[union-attr]

@@ -99,3 +99,19 @@ def test_every_curated_name_is_there() -> None:
     import whet.evals as room
 
     assert all(getattr(room, name).__module__.startswith("whet.evals.") for name in room.__all__)
+
+
+def test_another_metric_than_hard_has_a_column_of_its_own_and_a_floor() -> None:
+    rollouts = [outcome(index, 0, soft=0.75) for index in range(8)]
+    floor = floor_of({"echo": [outcome(index, 0, soft=0.25) for index in range(8)]}, metric="soft")
+    assert "soft" not in printed(summary_table(summarize(rollouts), floor=floor))
+    lines = printed(summary_table(summarize(rollouts, metric="soft"), floor=floor), width=120).splitlines()
+    assert "soft [95 %]" in lines[0] + lines[1]
+    assert any(line.strip().startswith("total") and " 0.75 [" in line for line in lines)
+    assert any("floor: echo" in line and " 0.25 [" in line for line in lines)
+
+
+def test_hard_stands_beside_a_comparison_on_another_metric() -> None:
+    a, b = ([outcome(index, 0, soft=soft) for index in range(8)] for soft in (0.25, 0.75))
+    assert "solved (hard)" in printed(comparison_table(compare(a, b, metric="soft")))
+    assert "solved (hard)" not in printed(comparison_table(compare(a, b)))

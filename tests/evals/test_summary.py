@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.errors import WhetError
-from whet.evals.intervals import wilson
+from whet.evals.estimate import wilson
 from whet.evals.summary import summarize
 from whet.types import Outcome, Usage
 
@@ -128,3 +128,14 @@ def test_every_estimate_lies_in_its_interval_and_pass_at_1_is_the_pass_rate(roll
             assert one is None or one.interval.low <= one.value <= one.interval.high
     if summary.overall.pass_rate is not None:
         assert summary.passes[0].once.value == pytest.approx(summary.overall.pass_rate.value)
+
+
+def test_the_metric_of_a_claim_is_estimated_beside_the_usual_ones() -> None:
+    rollouts = [outcome(index, 0, soft=0.5, parts={"edge": float(index)} if index else {}) for index in range(5)]
+    assert summarize(rollouts).overall.mean_metric == summarize(rollouts).overall.pass_rate
+    assert summarize(rollouts, metric="soft").overall.mean_metric == summarize(rollouts).overall.mean_soft
+    edge = summarize(rollouts, metric="edge").overall
+    assert edge.mean_metric is not None
+    assert (edge.mean_metric.value, edge.mean_metric.tasks, edge.tasks) == (2.5, 4, 5)
+    assert summarize(rollouts, metric="mixed(0.5)").overall.mean_metric.value == 0.25  # type: ignore[union-attr]
+    assert summarize(rollouts, metric="width").overall.mean_metric is None

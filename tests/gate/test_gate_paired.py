@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whet.errors import WhetError
+from whet.evals.metric import Metric
 from whet.gate import (
+    AlphaBudget,
     Bank,
     Decision,
     Draw,
     Gate,
     Guard,
-    Metric,
     NeedDraws,
     PairedGate,
     Reading,
-    Spending,
     answer,
     expected_false_accepts,
 )
@@ -312,11 +312,11 @@ def test_the_alphas_of_a_run_add_up_to_the_expected_false_accepts() -> None:
 
 @given(total=st.floats(0.01, 0.9), even=st.integers(1, 30))
 def test_spending_never_gives_out_more_than_its_total(total: float, even: int) -> None:
-    spending = Spending(total, even)
+    spending = AlphaBudget(total, even)
     assert sum(spending.alpha_for(number, 0.4) for number in range(500)) <= total + 1e-9
 
 
 def test_spending_lowers_the_alpha_of_later_candidates() -> None:
-    gate = PairedGate(spending=Spending(0.2, even=2))
+    gate = PairedGate(spending=AlphaBudget(0.2, even=2))
     assert gate.alpha_for(0) == 0.05
     assert gate.alpha_for(9) < 0.01

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from whet.types import (
     Reply,
     Rollout,
     Sampling,
+    Score,
     ToolCall,
     Turn,
     Usage,
@@ -56,6 +58,15 @@ def test_outcomes_hold_what_the_rollouts_say(tmp_path: Path) -> None:
         [outcome] = ledger.outcomes("eval")
     assert (outcome.hard, outcome.reason, outcome.truncated, outcome.malformed) == (0, "malformed", True, ("cut_off",))
     assert outcome.usage == Usage(1, 2, 3, 1, None)
+    assert outcome.parts == {"part": 0.25}
+
+
+def test_a_part_that_is_no_finite_number_is_not_in_the_outcome(tmp_path: Path) -> None:
+    parts = {"edge": 2, "sum": math.nan, "ratio": math.inf, "said": None}
+    with Ledger.create(tmp_path) as ledger:
+        ledger.add_rollouts([rollout(1, outcome=Score(1, 1.0, 1.0, parts))])  # type: ignore[arg-type]
+        [outcome] = ledger.outcomes("eval")
+    assert outcome.parts == {"edge": 2.0}
 
 
 def test_a_key_is_never_answered_twice(tmp_path: Path) -> None:

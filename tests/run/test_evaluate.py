@@ -9,9 +9,10 @@ import pytest
 from builders import Doubles, FromFunction, doubled
 
 import whet
+from whet.envs.base import Play, ask
 from whet.errors import FaultError, WhetError
 from whet.models.base import Request
-from whet.types import Fault
+from whet.types import Fault, Playbook, Task, failed
 
 
 def test_the_embedded_model_answers_reasoning_gym_tasks(tmp_path: Path) -> None:
@@ -48,6 +49,24 @@ def test_repeats_give_pass_at_k(tmp_path: Path) -> None:
     result = whet.evaluate(Doubles(), FromFunction(sometimes), n=80, repeats=4, runs=tmp_path)
     once, always = (result.report.results[name]["4"]["value"] for name in ("pass_at_k", "pass_hat_k"))
     assert 0.0 < always < (result.pass_rate or 0.0) < once < 1.0
+
+
+def test_runs_are_compared_on_a_part_of_the_score(tmp_path: Path) -> None:
+    """From the ledger: an outcome there knows the parts of its score."""
+
+    class Scored(Doubles):
+        def play(self, task: Task) -> Play:
+            reply = yield from ask(task.messages)
+            return failed("wrong", points=float(len(reply.text)))
+
+    a, b = (
+        whet.evaluate(Scored(), FromFunction(doubled), n=20, runs=tmp_path / name, playbook=text)
+        for name, text in (("a", Playbook()), ("b", Playbook("More.")))
+    )
+    found = whet.compare(a, b, metric="points")
+    assert (found.overall.a.value, found.overall.difference.value, found.hard.b.value) == (5.0, 0.0, 0.0)
+    with pytest.raises(WhetError, match="Did you mean 'points'"):
+        whet.compare(a, b, metric="point")
 
 
 def test_a_comparison_with_too_much_missing_is_refused(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -121,7 +121,9 @@ def train(
 def compare(
     a: Annotated[str, typer.Argument(help="Run to compare with: a name or a folder.")],
     b: Annotated[str, typer.Argument(help="Run that may be better.")],
-    metric: Annotated[Literal["hard", "soft", "reward"], typer.Option(help="What is compared.")] = "hard",
+    metric: Annotated[
+        str, typer.Option(help="What is compared: hard, soft, reward, mixed(w), or a part of the score.")
+    ] = "hard",
     json: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
     runs: RunsFolder = Path("runs"),
 ) -> None:

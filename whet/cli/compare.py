@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from whet.cli.terminal import console
-from whet.evals.attempts import Metric
 from whet.evals.results import comparison_json
 from whet.evals.table import comparison_table
 from whet.ledger.projection import write_json
 from whet.run.api import compare
 
 
-def compare_command(a: str, b: str, *, metric: Metric, json: Path | None, runs: Path) -> None:
+def compare_command(a: str, b: str, *, metric: str, json: Path | None, runs: Path) -> None:
     comparison = compare(a, b, metric=metric, runs=runs)
     if json is not None:
         write_json(json, comparison_json(comparison, a=a, b=b))

@@ -139,7 +139,7 @@ class GuardSection(Section):
 class GateSection(Section):
     """How a candidate is judged. The published rules have no alpha, effect, limit or guards of their own."""
 
-    name: Literal["paired", "strict", "none", "gepa", "rule_search"] = "paired"
+    name: str = Field(default="paired", description="paired, strict, none, gepa, rule_search or an installed gate")
     alpha: float = Field(default=0.05, description="how often a candidate that is no better may be accepted")
     metric: str = Field(default="hard", description="hard, soft, mixed(w), reward, or a part of the score")
     min_effect: float = Field(default=0.0, description="a mean gain up to this counts as none")
@@ -151,6 +151,7 @@ class GateSection(Section):
     stock: int | None = Field(default=None, ge=1, le=10, description="incumbent draws of a task; 1 suits temperature 0")
     spending: float | None = Field(default=None, gt=0, lt=1, description="bound on the false accepts of a whole run")
     seed: int = 0
+    args: dict[str, Any] = Field(default={}, description="arguments of the gate that have no key of their own")
 
 
 class PolicyConfig(Section):

@@ -1,6 +1,6 @@
 """Numbers with intervals from outcomes, paired comparison, and their tables. Nothing here decides.
 
-`from whet.evals.compare import compare`: that name belongs to its module.
+Import `compare` from `whet.evals.compare`: here, the name is that of the module.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from whet.evals.compare import Comparison
+    from whet.evals.estimate import Estimate, Interval, wilson
     from whet.evals.floor import Floor, floor_of
-    from whet.evals.intervals import Estimate, Interval, wilson
+    from whet.evals.metric import Metric
     from whet.evals.results import comparison_json, results_json
     from whet.evals.sample import stratified_sample
     from whet.evals.summary import Summary, summarize
@@ -22,6 +23,7 @@ __all__ = [
     "Estimate",
     "Floor",
     "Interval",
+    "Metric",
     "Summary",
     "comparison_json",
     "comparison_table",
@@ -35,8 +37,9 @@ __all__ = [
 
 _HOMES = {
     "compare": ("Comparison",),
+    "estimate": ("Estimate", "Interval", "wilson"),
     "floor": ("Floor", "floor_of"),
-    "intervals": ("Estimate", "Interval", "wilson"),
+    "metric": ("Metric",),
     "results": ("comparison_json", "results_json"),
     "sample": ("stratified_sample",),
     "summary": ("Summary", "summarize"),

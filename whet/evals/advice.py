@@ -50,7 +50,7 @@ def _about_limit(scored: Sequence[Outcome], max_tokens: int | None) -> list[str]
 
 
 def _longest(outcome: Outcome) -> float:
-    """Completion tokens a turn: what one reply took, where the parts of a rollout are not known."""
+    """Completion tokens a turn, about what a reply took: an outcome does not know its single turns."""
     return outcome.usage.completion_tokens / max(outcome.turns, 1)
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
-from typing import Literal, get_args
 
 from whet.errors import WhetError
+from whet.evals.metric import Metric
 from whet.types import Label, Outcome, Split
-
-Metric = Literal["hard", "soft", "reward"]
 
 TaskId = tuple[Split, int]
 
@@ -39,15 +36,33 @@ class Attempts:
     def solved(self) -> int:
         return sum(outcome.hard for outcome in self.scored)
 
-    def mean(self, value: Callable[[Outcome], float]) -> float:
-        return math.fsum(value(outcome) for outcome in self.scored) / len(self.scored)
+    @property
+    def perfect(self) -> float:
+        """The share of the rollouts with full credit."""
+        return sum(outcome.soft == 1.0 for outcome in self.scored) / len(self.scored)
+
+    def values(self, metric: Metric) -> list[float]:
+        """What the rollouts read on a metric, those that report it."""
+        read = (metric.of(outcome) for outcome in self.scored)
+        return [value for value in read if value is not None and math.isfinite(value)]
+
+    def unreported(self, metric: Metric) -> int:
+        return len(self.scored) - len(self.values(metric))
+
+    def mean(self, metric: Metric) -> float:
+        """The mean over the rollouts that report the metric: at least one has to."""
+        values = self.values(metric)
+        return math.fsum(values) / len(values)
 
 
 def in_order(outcomes: Iterable[Outcome]) -> list[Outcome]:
     """By task, then purpose and draw: whatever is computed from here on does not depend on who finished first."""
-    return sorted(
-        outcomes, key=lambda one: (one.ticket.split, one.ticket.index, one.ticket.purpose, one.ticket.draw, one.key)
-    )
+    return sorted(outcomes, key=_place)
+
+
+def _place(outcome: Outcome) -> tuple[Split, int, str, int, str]:
+    ticket = outcome.ticket
+    return ticket.split, ticket.index, ticket.purpose, ticket.draw, outcome.key
 
 
 def by_task(outcomes: Sequence[Outcome]) -> tuple[Attempts, ...]:
@@ -83,23 +98,18 @@ def _attempts(task: TaskId, rollouts: Sequence[Outcome]) -> Attempts:
 
 
 def with_scores(attempts: Iterable[Attempts]) -> tuple[Attempts, ...]:
-    return tuple(one for one in attempts if one.scored)
+    return tuple(tried for tried in attempts if tried.scored)
 
 
 def repeats(attempts: Iterable[Attempts]) -> int:
     """How often a task was meant to be tried: the most common number of rollouts, the larger one of a tie."""
-    counts = Counter(one.planned for one in attempts)
+    counts = Counter(tried.planned for tried in attempts)
     return max(counts, key=lambda planned: (counts[planned], planned), default=0)
 
 
-def measured(metric: Metric) -> Callable[[Outcome], float]:
-    """The value of one rollout under a metric."""
-    if metric not in get_args(Metric):
-        raise WhetError(f"unknown metric {metric!r}: use {', '.join(get_args(Metric))}")
-    return attrgetter(metric)
-
-
-def reward_span(outcomes: Iterable[Outcome]) -> tuple[float, float]:
-    """The range that rewards are taken to have: from 0 to 1, stretched to whatever was seen outside it."""
-    rewards = [outcome.reward for outcome in outcomes if not outcome.fault]
-    return min((0.0, *rewards)), max((1.0, *rewards))
+def span_of(metric: Metric, attempts: Iterable[Attempts]) -> tuple[float, float]:
+    """The range of a metric: from 0 to 1, for rewards and parts stretched to whatever was seen outside it."""
+    if metric.span is not None:
+        return 0.0, 1.0
+    seen = [value for tried in attempts for value in tried.values(metric)]
+    return min((0.0, *seen)), max((1.0, *seen))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from whet.evals.intervals import LEVEL, Estimate
+from whet.evals.estimate import LEVEL, Estimate
+from whet.evals.metric import HARD, Metric
 from whet.evals.summary import summarize
 from whet.types import Outcome
 
@@ -13,31 +15,39 @@ ORACLE = "oracle"
 
 
 @dataclass(frozen=True, slots=True)
-class Trivial:
-    """One trivial policy and what it achieves."""
+class FloorPolicy:
+    """A trivial policy and what it achieves."""
 
     name: str
     pass_rate: Estimate
     mean_reward: Estimate
+    mean_metric: Estimate | None = None
+    """On the metric that a claim beside the floor is about; None where no rollout reports it."""
+
+    @property
+    def rank(self) -> tuple[float, float, float, str]:
+        on_metric = -self.mean_metric.value if self.mean_metric is not None else math.inf
+        return on_metric, -self.pass_rate.value, -self.mean_reward.value, self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The trivial policies, the best first: by pass rate, then by reward."""
+    """The trivial policies, the best first: by the metric of the claim, then by pass rate, then by reward."""
 
-    policies: tuple[Trivial, ...]
+    policies: tuple[FloorPolicy, ...]
 
     @property
-    def best(self) -> Trivial:
+    def best(self) -> FloorPolicy:
         return self.policies[0]
 
 
-def floor_of(outcomes: Mapping[str, Sequence[Outcome]], *, level: float = LEVEL) -> Floor | None:
+def floor_of(
+    outcomes: Mapping[str, Sequence[Outcome]], *, metric: Metric | str = HARD, level: float = LEVEL
+) -> Floor | None:
     """The floor from the rollouts of each trivial policy; None where none has a score. The oracle is no floor."""
     policies = []
     for name, rollouts in outcomes.items():
-        figures = summarize(rollouts, level=level).overall
+        figures = summarize(rollouts, metric=metric, level=level).overall
         if name != ORACLE and figures.pass_rate is not None and figures.mean_reward is not None:
-            policies.append(Trivial(name, figures.pass_rate, figures.mean_reward))
-    ranked = sorted(policies, key=lambda one: (-one.pass_rate.value, -one.mean_reward.value, one.name))
-    return Floor(tuple(ranked)) if ranked else None
+            policies.append(FloorPolicy(name, figures.pass_rate, figures.mean_reward, figures.mean_metric))
+    return Floor(tuple(sorted(policies, key=lambda policy: policy.rank))) if policies else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from whet.errors import WhetError
 from whet.evals.attempts import Attempts, TaskId, repeats
+from whet.evals.metric import HARD, Metric
 
 LIMIT = 0.02
 """The largest share that may be missing on either side."""
@@ -17,49 +18,63 @@ UNEQUAL = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class Shortfall:
     """What one side lacks of the rollouts planned for the tasks that are compared."""
 
     planned: int
-    faults: int
-    absent: int
+    faults: int = 0
+    absent: int = 0
+    unreported: int = 0
+    """With a score that does not hold the metric: a part of the score that the environment reports now and then."""
 
     @property
     def count(self) -> int:
-        return self.faults + self.absent
+        return self.faults + self.absent + self.unreported
 
     @property
     def share(self) -> float:
         return self.count / self.planned if self.planned else 0.0
 
     def __str__(self) -> str:
-        return f"{100 * self.share:.1f} % ({self.faults} faults, {self.absent} absent of {self.planned} rollouts)"
+        silent = f"{self.unreported} without the metric, " if self.unreported else ""
+        counts = f"{self.faults} faults, {silent}{self.absent} absent of {self.planned} rollouts"
+        return f"{100 * self.share:.1f} % ({counts})"
 
 
-def missing_from(side: Mapping[TaskId, Attempts], other: Mapping[TaskId, Attempts], tasks: Iterable[TaskId]) -> Missing:
+def missing_from(
+    side: Mapping[TaskId, Attempts], other: Mapping[TaskId, Attempts], tasks: Iterable[TaskId], metric: Metric = HARD
+) -> Shortfall:
     """What `side` lacks of `tasks`, each planned as often as is usual on that side, or as often as both tried it."""
-    planned = faults = absent = 0
+    planned = faults = absent = unreported = 0
     usual = repeats(side.values())
     for task in tasks:
-        had, had_other = (one[task].planned if task in one else 0 for one in (side, other))
+        had, had_other = (attempts[task].planned if task in attempts else 0 for attempts in (side, other))
         meant = had if had == had_other else max(usual, had)
         planned += meant
         faults += side[task].faults if task in side else 0
+        unreported += side[task].unreported(metric) if task in side else 0
         absent += meant - had
-    return Missing(planned, faults, absent)
+    return Shortfall(planned, faults, absent, unreported)
 
 
-def refuse_if_missing(a: Missing, b: Missing) -> None:
-    """Refuse a comparison that missing rollouts could decide."""
-    said = f"missing from the first: {a}, from the second: {b}"
-    mend = "finish both runs on the same tasks, with --retry-faults where there are faults"
+def why_refused(a: Shortfall, b: Shortfall) -> str:
+    """Why what is missing could decide a comparison of the two sides; empty where it could not."""
     if max(a.share, b.share) > LIMIT:
-        raise WhetError(f"not compared: {said}; at most {100 * LIMIT:g} % may be missing: {mend}")
-    if a.count != b.count and chance_of_split(a, b) < UNEQUAL:
-        raise WhetError(f"not compared: {said}; that is too unequal to be chance: {mend}")
+        return f"at most {100 * LIMIT:g} % may be missing"
+    if a.count + b.count and chance_of_split(a, b) < UNEQUAL:
+        return "that is too unequal to be chance"
+    return ""
 
 
-def chance_of_split(a: Missing, b: Missing) -> float:
+def refuse_if_missing(a: Shortfall, b: Shortfall) -> None:
+    """Refuse a comparison that missing rollouts could decide."""
+    why = why_refused(a, b)
+    if why:
+        mend = "finish both runs on the same tasks, with --retry-faults where there are faults"
+        raise WhetError(f"not compared: missing from the first: {a}, from the second: {b}; {why}: {mend}")
+
+
+def chance_of_split(a: Shortfall, b: Shortfall) -> float:
     """Fisher's exact test, two-sided: how likely the missing ones fall on the sides at least this unequally."""
     lost = a.count + b.count
     whole = _log_ways(a.planned + b.planned, lost)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Test = Literal["exact McNemar", "exact sign flips", "sampled sign flips"]
+PairedTest = Literal["exact McNemar", "exact sign flips", "sampled sign flips"]
 
 FLIPS = 20_000
 """Sign flips drawn where they cannot all be counted."""
@@ -27,28 +27,31 @@ LATTICE = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class PValue:
     """A two-sided p-value and the test it comes from."""
 
     p: float
-    test: Test
+    test: PairedTest
 
 
-def paired_test(differences: Sequence[float], steps: int | None, seed: int) -> Tested:
+def paired_test(differences: Sequence[float], steps: int | None, seed: int) -> PValue:
     """How often chance flips of the signs give a sum as large as the one seen.
 
     With `steps`, differences are multiples of 1/steps and the count is exact; single binary draws are McNemar's test.
     """
-    changed = [one for one in differences if one != 0.0]
+    changed = [difference for difference in differences if difference != 0.0]
     if steps is not None:
-        counts = [round(abs(one) * steps) for one in changed]
+        counts = [round(difference * steps) for difference in changed]
         if steps == 1:
-            return Tested(mcnemar_p(sum(one > 0 for one in changed), sum(one < 0 for one in changed)), "exact McNemar")
-        if len(counts) * sum(counts) <= LATTICE:
-            return Tested(_lattice_p(counts, abs(sum(round(one * steps) for one in changed))), "exact sign flips")
+            return PValue(
+                mcnemar_p(sum(count > 0 for count in counts), sum(count < 0 for count in counts)), "exact McNemar"
+            )
+        sizes = [abs(count) for count in counts]
+        if len(sizes) * sum(sizes) <= LATTICE:
+            return PValue(_lattice_p(sizes, abs(sum(counts))), "exact sign flips")
     if len(changed) <= ALL_FLIPS:
-        return Tested(_enumerated_p(changed), "exact sign flips")
-    return Tested(_sampled_p(changed, seed), "sampled sign flips")
+        return PValue(_enumerated_p(changed), "exact sign flips")
+    return PValue(_sampled_p(changed, seed), "sampled sign flips")
 
 
 def mcnemar_p(gained: int, lost: int) -> float:

@@ -8,12 +8,12 @@ from math import comb
 
 from whet.errors import WhetError
 from whet.evals.attempts import Attempts, repeats
-from whet.evals.intervals import LEVEL, Estimate, mean_estimate
+from whet.evals.estimate import LEVEL, Estimate, mean_estimate
 
 
 @dataclass(frozen=True, slots=True)
 class PassK:
-    """Both for one k, over the tasks with at least k scored draws."""
+    """pass@k and pass^k for one k, over the tasks with at least k scored draws."""
 
     k: int
     once: Estimate
@@ -52,7 +52,7 @@ def pass_ladder(attempts: Sequence[Attempts], level: float = LEVEL) -> tuple[Pas
 
 
 def _rung(attempts: Sequence[Attempts], k: int, level: float) -> PassK | None:
-    counts = [(one.solved, len(one.scored)) for one in attempts if len(one.scored) >= k]
+    counts = [(tried.solved, len(tried.scored)) for tried in attempts if len(tried.scored) >= k]
     once = mean_estimate([pass_at_k(solved, draws, k) for solved, draws in counts], level=level)
     always = mean_estimate([pass_hat_k(solved, draws, k) for solved, draws in counts], level=level)
     return PassK(k, once, always) if once is not None and always is not None else None

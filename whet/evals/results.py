@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from whet.evals.attempts import in_order
 from whet.evals.compare import Comparison, Contrast
+from whet.evals.estimate import Estimate
 from whet.evals.floor import Floor
-from whet.evals.intervals import Estimate
 from whet.evals.summary import Figures, Summary
 from whet.types import Outcome, Split
-
-Json = dict[str, Any]
+from whet.wire import Json
 
 
 def results_json(
@@ -61,15 +59,18 @@ def results_json(
 
 
 def comparison_json(comparison: Comparison, *, a: str = "A", b: str = "B") -> Json:
-    """A comparison with its verdict in words beside the numbers; `difference` is b - a."""
+    """A comparison with its verdict in words beside the numbers, and `hard` beside any other metric. `difference` is
+    b - a.
+    """
     return {
         "a": a,
         "b": b,
-        "metric": comparison.metric,
+        "metric": str(comparison.metric),
         "verdict": comparison.verdict,
         "words": comparison.words(a, b),
         "overall": _contrast(comparison.overall),
-        "by_archetype": {kind: _contrast(one) for kind, one in comparison.by_kind.items()},
+        "hard": _contrast(comparison.hard),
+        "by_archetype": {kind: _contrast(contrast) for kind, contrast in comparison.by_kind.items()},
         "gained": [asdict(flip) for flip in comparison.gained],
         "lost": [asdict(flip) for flip in comparison.lost],
         "missing": {"a": asdict(comparison.missing_a), "b": asdict(comparison.missing_b)},
@@ -97,8 +98,8 @@ def _figures(figures: Figures) -> Json:
         "perfect_rate": figures.perfect_rate,
         "avg_soft": figures.mean_soft,
     }
-    values = {name: None if one is None else one.value for name, one in named.items()}
-    return {**values, "intervals": {name: _ends(one) for name, one in named.items()}}
+    values = {name: None if estimate is None else estimate.value for name, estimate in named.items()}
+    return {**values, "intervals": {name: _ends(estimate) for name, estimate in named.items()}}
 
 
 def _group(figures: Figures) -> Json:
@@ -115,14 +116,14 @@ def _estimate(estimate: Estimate) -> Json:
 
 def _floor(floor: Floor) -> Json:
     policies = {
-        one.name: {"pass_rate": _estimate(one.pass_rate), "avg_reward": _estimate(one.mean_reward)}
-        for one in floor.policies
+        policy.name: {"pass_rate": _estimate(policy.pass_rate), "avg_reward": _estimate(policy.mean_reward)}
+        for policy in floor.policies
     }
     return {"best": floor.best.name, "policies": policies}
 
 
 def _result(outcome: Outcome) -> Json:
-    """One rollout. A fault has no score, so its score fields are null and no reader averages them by accident."""
+    """A rollout. A fault has no score, so its score fields are null and no reader averages them by accident."""
     ticket, scored = outcome.ticket, not outcome.fault
     return {
         "id": f"{ticket.split}/{ticket.index}",

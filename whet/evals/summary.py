@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from whet.evals.advice import advise
-from whet.evals.attempts import Attempts, by_task, in_order, measured, repeats, reward_span, with_scores
-from whet.evals.intervals import LEVEL, Estimate, mean_estimate
+from whet.evals.attempts import Attempts, by_task, in_order, repeats, span_of, with_scores
+from whet.evals.estimate import LEVEL, Estimate, mean_estimate
+from whet.evals.metric import HARD, REWARD, SOFT, Metric, as_metric
 from whet.evals.passk import PassK, pass_ladder
 from whet.types import Outcome, Usage
 
@@ -28,6 +29,8 @@ class Figures:
     mean_reward: Estimate | None
     perfect_rate: Estimate | None
     mean_soft: Estimate | None
+    mean_metric: Estimate | None
+    """On the metric of the summary: the pass rate, where that is `hard`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Summary:
     faults: Mapping[str, int]
     advice: tuple[str, ...]
     level: float = LEVEL
+    metric: Metric = HARD
 
     @property
     def missing(self) -> float:
@@ -57,16 +61,20 @@ class Summary:
         return self.overall.faults / planned if planned else 0.0
 
 
-def summarize(outcomes: Sequence[Outcome], *, level: float = LEVEL, max_tokens: int | None = None) -> Summary:
-    """Add up the rollouts of one policy. `max_tokens` is the limit they ran under, for the advice."""
+def summarize(
+    outcomes: Sequence[Outcome], *, metric: Metric | str = HARD, level: float = LEVEL, max_tokens: int | None = None
+) -> Summary:
+    """Add up the rollouts of one policy. `metric` is the one that a claim is about, estimated besides the usual ones;
+    `max_tokens` is the limit they ran under, for the advice.
+    """
     ordered = in_order(outcomes)
     scored = [outcome for outcome in ordered if not outcome.fault]
     attempts = by_task(ordered)
-    span = reward_span(scored)
+    scale = _Scale(as_metric(metric), level, attempts)
     return Summary(
-        overall=_figures(attempts, span, level),
-        by_kind=_grouped(attempts, lambda one: one.label.kind, span, level),
-        by_difficulty=_grouped(attempts, lambda one: one.label.difficulty, span, level),
+        overall=scale.figures(attempts),
+        by_kind=scale.grouped(attempts, lambda tried: tried.label.kind),
+        by_difficulty=scale.grouped(attempts, lambda tried: tried.label.difficulty),
         repeats=repeats(attempts),
         passes=pass_ladder(attempts, level),
         usage=total_usage(ordered),
@@ -78,46 +86,54 @@ def summarize(outcomes: Sequence[Outcome], *, level: float = LEVEL, max_tokens: 
         faults=_counted(outcome.fault for outcome in ordered if outcome.fault),
         advice=advise(scored, len(ordered) - len(scored), max_tokens),
         level=level,
+        metric=scale.metric,
     )
 
 
 def total_usage(outcomes: Iterable[Outcome]) -> Usage:
     """What all of them cost, faults included; dollars are None as soon as one price is unknown."""
     used = [outcome.usage for outcome in outcomes]
-    prices = [one.usd for one in used if one.usd is not None]
+    prices = [usage.usd for usage in used if usage.usd is not None]
     return Usage(
-        sum(one.calls for one in used),
-        sum(one.prompt_tokens for one in used),
-        sum(one.completion_tokens for one in used),
-        sum(one.cached_tokens for one in used),
+        sum(usage.calls for usage in used),
+        sum(usage.prompt_tokens for usage in used),
+        sum(usage.completion_tokens for usage in used),
+        sum(usage.cached_tokens for usage in used),
         math.fsum(prices) if len(prices) == len(used) else None,
     )
 
 
-def _figures(attempts: Sequence[Attempts], span: tuple[float, float], level: float) -> Figures:
-    tried = with_scores(attempts)
+class _Scale:
+    """What the rates of one summary are estimated with. Groups share the range that all rollouts span."""
 
-    def rate(value: Callable[[Outcome], float], span: tuple[float, float] = (0.0, 1.0)) -> Estimate | None:
-        return mean_estimate([one.mean(value) for one in tried], span=span, level=level)
+    def __init__(self, metric: Metric, level: float, attempts: Sequence[Attempts]) -> None:
+        self.metric = metric
+        self.level = level
+        self.spans = {known: span_of(known, attempts) for known in {HARD, REWARD, SOFT, metric}}
 
-    return Figures(
-        tasks=len(tried),
-        rollouts=sum(len(one.scored) for one in tried),
-        faults=sum(one.faults for one in attempts),
-        pass_rate=rate(measured("hard")),
-        mean_reward=rate(measured("reward"), span),
-        perfect_rate=rate(lambda outcome: float(outcome.soft == 1.0)),
-        mean_soft=rate(measured("soft")),
-    )
+    def figures(self, attempts: Sequence[Attempts]) -> Figures:
+        tried = with_scores(attempts)
+        pass_rate = self._mean(tried, HARD)
+        return Figures(
+            tasks=len(tried),
+            rollouts=sum(len(task.scored) for task in tried),
+            faults=sum(task.faults for task in attempts),
+            pass_rate=pass_rate,
+            mean_reward=self._mean(tried, REWARD),
+            perfect_rate=mean_estimate([task.perfect for task in tried], level=self.level),
+            mean_soft=self._mean(tried, SOFT),
+            mean_metric=pass_rate if self.metric == HARD else self._mean(tried, self.metric),
+        )
 
+    def grouped(self, attempts: Sequence[Attempts], name: Callable[[Attempts], str]) -> dict[str, Figures]:
+        groups: dict[str, list[Attempts]] = {}
+        for tried in attempts:
+            groups.setdefault(name(tried), []).append(tried)
+        return {group: self.figures(groups[group]) for group in sorted(groups, key=_rank)}
 
-def _grouped(
-    attempts: Sequence[Attempts], name: Callable[[Attempts], str], span: tuple[float, float], level: float
-) -> dict[str, Figures]:
-    groups: dict[str, list[Attempts]] = {}
-    for one in attempts:
-        groups.setdefault(name(one), []).append(one)
-    return {group: _figures(groups[group], span, level) for group in sorted(groups, key=_rank)}
+    def _mean(self, attempts: Sequence[Attempts], metric: Metric) -> Estimate | None:
+        means = [tried.mean(metric) for tried in attempts if tried.values(metric)]
+        return mean_estimate(means, span=self.spans[metric], level=self.level)
 
 
 def _counted(words: Iterable[str]) -> dict[str, int]:

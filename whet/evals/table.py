@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from whet.evals.compare import Comparison, Contrast, Flip, p_words, signed
+from whet.evals.estimate import Estimate, ranged
 from whet.evals.floor import Floor
-from whet.evals.intervals import Estimate
+from whet.evals.metric import HARD
 from whet.evals.summary import Figures, Summary
 
 if TYPE_CHECKING:
@@ -28,29 +29,32 @@ def summary_table(
 
     level = f"[{100 * summary.level:g} %]"
     headings = ["tasks", f"pass rate {level}", f"reward {level}", f"perfect {level}"]
+    if _apart(summary):
+        headings.insert(1, f"{summary.metric} {level}")
     table = _table(title, *headings, *(["faults"] if summary.faults else []))
     digits = _digits(summary.overall.pass_rate)
     sections = [summary.by_kind, *([summary.by_difficulty] if len(summary.by_difficulty) > 1 else [])]
     for named in sections:
         for name, figures in named.items():
-            table.add_row(_text(name or "(none)"), *_cells(figures, digits, bool(summary.faults)))
+            table.add_row(_text(name or "(none)"), *_cells(summary, figures, digits))
         table.add_section()
     table.add_row(
         _text("total", "bold"),
-        *(_text(cell, "bold") for cell in _cells(summary.overall, digits, bool(summary.faults))),
+        *(_text(cell, "bold") for cell in _cells(summary, summary.overall, digits)),
     )
     if floor is not None:
         best = floor.best
         table.add_row(
             _text(f"floor: {best.name}", "dim"),
             _text(str(best.pass_rate.tasks), "dim"),
-            *(_text(_ranged(one, digits), "dim") for one in (best.pass_rate, best.mean_reward)),
+            *(_text(ranged(best.mean_metric, digits), "dim") for _ in range(_apart(summary))),
+            *(_text(ranged(rate, digits), "dim") for rate in (best.pass_rate, best.mean_reward)),
         )
     return Group(table, _listing(_summary_lines(summary, floor, wall_seconds)))
 
 
 def comparison_table(comparison: Comparison, *, a: str = "A", b: str = "B", title: str = "") -> RenderableType:
-    """The verdict, the contrasts by kind, and the tasks that changed hands."""
+    """The verdict, the contrasts by kind, `hard` beside any other metric, and the tasks that changed hands."""
     from rich.console import Group
 
     level = comparison.overall.difference.interval.level
@@ -61,6 +65,8 @@ def comparison_table(comparison: Comparison, *, a: str = "A", b: str = "B", titl
             table.add_row(_text(kind), *_contrast_cells(contrast))
         table.add_section()
     table.add_row(_text("total", "bold"), *(_text(cell, "bold") for cell in _contrast_cells(comparison.overall)))
+    if comparison.metric != HARD:
+        table.add_row(_text("solved (hard)"), *_contrast_cells(comparison.hard))
     verdict = _text(comparison.words(a, b), COLOURS[comparison.verdict])
     return Group(verdict, table, _listing(_comparison_lines(comparison, a, b)))
 
@@ -97,23 +103,23 @@ def _listing(lines: Mapping[str, Iterable[str]]) -> Table:
     return listing
 
 
-def _cells(figures: Figures, digits: int, faults: bool) -> list[str]:
-    rates = (figures.pass_rate, figures.mean_reward, figures.perfect_rate)
-    cells = [str(figures.tasks), *(_ranged(rate, digits) for rate in rates)]
-    return [*cells, str(figures.faults or "")] if faults else cells
+def _apart(summary: Summary) -> bool:
+    """Whether the metric of the summary needs a column of its own."""
+    return summary.metric.name not in ("hard", "reward")
+
+
+def _cells(summary: Summary, figures: Figures, digits: int) -> list[str]:
+    rates = [figures.pass_rate, figures.mean_reward, figures.perfect_rate]
+    if _apart(summary):
+        rates.insert(0, figures.mean_metric)
+    cells = [str(figures.tasks), *(ranged(rate, digits) for rate in rates)]
+    return [*cells, str(figures.faults or "")] if summary.faults else cells
 
 
 def _contrast_cells(contrast: Contrast) -> list[str]:
     digits = _digits(contrast.difference)
-    sides = [f"{one.value:.{digits}f}" for one in (contrast.a, contrast.b)]
+    sides = [f"{side.value:.{digits}f}" for side in (contrast.a, contrast.b)]
     return [str(contrast.tasks), *sides, signed(contrast.difference), p_words(contrast.adjusted).removeprefix("p = ")]
-
-
-def _ranged(estimate: Estimate | None, digits: int) -> str:
-    if estimate is None:
-        return "-"
-    low, high = estimate.interval.low, estimate.interval.high
-    return f"{estimate.value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def _digits(estimate: Estimate | None) -> int:
@@ -125,12 +131,12 @@ def _summary_lines(summary: Summary, floor: Floor | None, wall_seconds: float | 
     repeated = f", {summary.repeats} a task" if summary.repeats > 1 else ""
     lines = {"rollouts": [f"{summary.overall.rollouts:,} scored{repeated}"]}
     lines["repeats"] = [
-        f"pass@{rung.k} {_ranged(rung.once, 2)}   pass^{rung.k} {_ranged(rung.always, 2)}"
+        f"pass@{rung.k} {ranged(rung.once, 2)}   pass^{rung.k} {ranged(rung.always, 2)}"
         for rung in summary.passes
         if rung.k > 1
     ]
     if floor is not None and len(floor.policies) > 1:
-        lines["floor"] = [", ".join(f"{one.name} {one.pass_rate.value:.2f}" for one in floor.policies)]
+        lines["floor"] = [", ".join(f"{policy.name} {policy.pass_rate.value:.2f}" for policy in floor.policies)]
     lines["reasons"] = [_counts(summary.reasons, REASONS_SHOWN)]
     if summary.truncated:
         lines["truncated"] = [f"{summary.truncated:,} rollouts"]

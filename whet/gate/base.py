@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from whet.evals.metric import Metric
 from whet.gate.decision import Answer, Decision, NeedDraws
 from whet.gate.evidence import Bank, Draw, Reading, Trial
 from whet.types import Score
@@ -19,6 +20,11 @@ class Gate(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def metric(self) -> Metric:
+        """What it decides on, and what a run claims at its end."""
+        ...
 
     def open(self, tasks: int) -> Bank:
         """The bank of a run that starts. Refuses a split on which this gate cannot decide anything."""

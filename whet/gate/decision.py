@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from whet.gate.evidence import Draw, Taken
+from whet.gate.evidence import Draw, DrawReadings
 
-Verdict = Literal["accept", "reject", "cannot_decide"]
+GateVerdict = Literal["accept", "reject", "cannot_decide"]
 
 _SAID = {"accept": "accepted", "reject": "rejected", "cannot_decide": "cannot decide"}
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """One look at a complete prefix of the plan: what was computed and what it was held against."""
+class GateLook:
+    """A look at a complete prefix of the plan: the statistic there, and the bounds for rejecting and accepting."""
 
     at: str
     tasks: int
@@ -47,7 +47,7 @@ class Decision:
     `effect` is the plain mean difference over the tasks seen, `better` and `worse` count the tasks by its sign.
     """
 
-    verdict: Verdict
+    verdict: GateVerdict
     gate: str
     reason: str
     detail: str = ""
@@ -63,8 +63,8 @@ class Decision:
     statistic: float = math.nan
     threshold: float = math.nan
     guards: tuple[GuardReading, ...] = ()
-    looks: tuple[Look, ...] = ()
-    draws: Taken = ()
+    looks: tuple[GateLook, ...] = ()
+    draws: DrawReadings = ()
 
     @property
     def accepted(self) -> bool:
@@ -110,7 +110,7 @@ class Decision:
         if not math.isnan(self.statistic) and not math.isnan(self.threshold):
             against = f" at alpha {self.alpha:g}" if self.alpha is not None else ""
             parts.append(f"statistic {self.statistic:.2f}, accepted from {self.threshold:.2f}{against}")
-        parts += [f"guard {g.metric}: harm {g.harm:+.3f}, bound {g.bound:g}" for g in self.guards]
+        parts += [f"guard {guard.metric}: harm {guard.harm:+.3f}, bound {guard.bound:g}" for guard in self.guards]
         parts.append(f"{self.rollouts('candidate')} + {self.rollouts('incumbent')} rollouts")
         return "; ".join(parts)
 
@@ -130,7 +130,7 @@ def expected_false_accepts(decisions: Iterable[Decision]) -> float | None:
 
     None when a decision came from a rule without an alpha: nothing bounds its errors.
     """
-    alphas = [one.alpha for one in decisions if one.reason != "identical"]
+    alphas = [decision.alpha for decision in decisions if decision.reason != "identical"]
     known = [alpha for alpha in alphas if alpha is not None]
     return sum(known) if len(known) == len(alphas) else None
 
@@ -149,7 +149,7 @@ def _guard_out(guard: GuardReading) -> dict[str, Any]:
     }
 
 
-def _look_out(look: Look) -> dict[str, Any]:
+def _look_out(look: GateLook) -> dict[str, Any]:
     return {
         "at": look.at,
         "tasks": look.tasks,

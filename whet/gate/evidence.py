@@ -6,6 +6,8 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from whet.evals.missing import Shortfall, why_refused
+
 if TYPE_CHECKING:
     from whet.gate.decision import Decision
 
@@ -29,7 +31,8 @@ Trial = Generator[tuple[Draw, ...], Sequence[Reading], "Decision"]
 It sees a batch only when all of it is in, so what it decides does not depend on the order in which rollouts finish.
 """
 
-Taken = tuple[tuple[Draw, Reading], ...]
+DrawReadings = tuple[tuple[Draw, Reading], ...]
+"""The draws of a trial in the order in which they were asked for, each with what it read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class Bank:
     def tasks(self) -> int:
         return len(self.readings)
 
-    def extended(self, draws: Taken) -> Bank:
+    def extended(self, draws: DrawReadings) -> Bank:
         """With the incumbent's draws of a trial added, as the same policy stays."""
         rows = [list(row) for row in self.readings]
         taken = list(self.taken)
@@ -64,7 +67,7 @@ class Bank:
                 taken[draw.task] = max(taken[draw.task], draw.draw + 1)
         return replace(self, readings=tuple(map(tuple, rows)), taken=tuple(taken), decisions=self.decisions + 1)
 
-    def succeeded(self, draws: Taken, keep: Sequence[bool] | None = None, score: float | None = None) -> Bank:
+    def succeeded(self, draws: DrawReadings, keep: Sequence[bool] | None = None, score: float | None = None) -> Bank:
         """The bank of an accepted candidate: its own draws, on the tasks in `keep` (all, when not given)."""
         rows: list[list[Reading]] = [[] for _ in self.readings]
         taken = [0] * self.tasks
@@ -74,3 +77,22 @@ class Bank:
                 if keep is None or keep[draw.task]:
                     rows[draw.task].append(reading)
         return Bank(tuple(map(tuple, rows)), tuple(taken), self.decisions + 1, score)
+
+
+def why_undecidable(bank: Bank, draws: DrawReadings) -> str:
+    """Why too many draws read nothing for a decision; empty where they are few and fall on both arms alike."""
+    incumbent, candidate = _shortfall("incumbent", bank, draws), _shortfall("candidate", bank, draws)
+    why = why_refused(incumbent, candidate)
+    if not why:
+        return ""
+    sides = (("incumbent", incumbent), ("candidate", candidate))
+    counts = ", ".join(f"{side.count} of {side.planned} of the {arm}" for arm, side in sides)
+    return f"missing draws: {counts}; {why}, redo the faults"
+
+
+def _shortfall(arm: Arm, bank: Bank, draws: DrawReadings) -> Shortfall:
+    """The draws of an arm that read nothing."""
+    readings: list[Reading] = [reading for draw, reading in draws if draw.arm == arm]
+    if arm == "incumbent":
+        readings += [reading for row in bank.readings for reading in row]
+    return Shortfall(len(readings), sum(reading is None or reading[0] is None for reading in readings))

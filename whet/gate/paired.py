@@ -20,10 +20,11 @@ from functools import lru_cache
 import numpy as np
 
 from whet.errors import WhetError
+from whet.evals.metric import HARD, Metric
+from whet.gate.alpha import AlphaBudget
 from whet.gate.decision import Decision
 from whet.gate.evidence import Bank, Reading, Trial
-from whet.gate.metric import Guard, Metric
-from whet.gate.spending import Spending
+from whet.gate.guard import Guard
 from whet.gate.statistic import prefixes, stocked
 from whet.gate.trial import PairedTrial
 from whet.types import Score
@@ -72,11 +73,11 @@ class PairedGate:
     """
 
     alpha: float = 0.05
-    metric: Metric = Metric("hard")
+    metric: Metric = HARD
     min_effect: float = 0.0
     max_rollouts: int | None = None
     guards: tuple[Guard, ...] = ()
-    spending: Spending | None = None
+    spending: AlphaBudget | None = None
     stock: int | None = None
     futility: Futility = Futility()
     seed: int = 0
@@ -130,7 +131,7 @@ class PairedGate:
             if draw.arm == "candidate":
                 tally.read(1, draw.task, reading)
         same = np.abs(tally.contrast().difference) < SAME * tally.scale()
-        return bank.succeeded(decision.draws, [bool(one) for one in same], decision.candidate_score)
+        return bank.succeeded(decision.draws, [bool(kept) for kept in same], decision.candidate_score)
 
     def _score(self, bank: Bank) -> float | None:
         """The incumbent's score on record: its mean over the first prefix once that is drawn, before that as it was."""

@@ -12,21 +12,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from whet.errors import WhetError
+from whet.evals.metric import HARD, Metric
 from whet.gate.decision import Decision
-from whet.gate.evidence import Bank, Draw, Reading, Taken, Trial
-from whet.gate.metric import Metric
-from whet.gate.missing import why_missing
+from whet.gate.evidence import Bank, Draw, DrawReadings, Reading, Trial, why_undecidable
 from whet.types import Score
 
 Values = list[float | None]
-Asking = Generator[tuple[Draw, ...], Sequence[Reading], Values]
+Measurement = Generator[tuple[Draw, ...], Sequence[Reading], Values]
+"""Yields the draws it needs and returns the mean of each task, None where nothing was read."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Published:
-    """What the published rules share: one metric, and an accepted candidate's draws taken at face value."""
+class _PublishedRule:
+    """What the published rules share: they decide on one metric and trust the draws that got a candidate accepted."""
 
-    metric: Metric = Metric("hard")
+    metric: Metric = HARD
     seed: int = 0
     name: str = ""
 
@@ -45,7 +45,7 @@ class _Published:
         kept = bank.extended(decision.draws)
         return kept if bank.score is not None else replace(kept, score=decision.incumbent_score)
 
-    def _baseline(self, bank: Bank, draws: list[tuple[Draw, Reading]], many: int = 1) -> Asking:
+    def _baseline(self, bank: Bank, draws: list[tuple[Draw, Reading]], many: int = 1) -> Measurement:
         """The incumbent's first `many` draws on every task, taken where the bank lacks them; task means."""
         rows = [list(row[:many]) for row in bank.readings]
         batch = tuple(
@@ -60,7 +60,7 @@ class _Published:
                 draws.append((draw, reading))
         return [_mean(row) for row in rows]
 
-    def _measure(self, tasks: int, draws: list[tuple[Draw, Reading]], many: int = 1) -> Asking:
+    def _measure(self, tasks: int, draws: list[tuple[Draw, Reading]], many: int = 1) -> Measurement:
         """Fresh draws of the candidate on every task; task means."""
         used = Counter(draw.task for draw, _ in draws if draw.arm == "candidate")
         batch = tuple(Draw("candidate", task, used[task] + k) for task in range(tasks) for k in range(many))
@@ -71,11 +71,11 @@ class _Published:
             rows[draw.task].append(reading)
         return [_mean(row) for row in rows]
 
-    def _ended(
-        self, accept: bool, reason: str, detail: str, bank: Bank, draws: Taken, old: Values, new: Values
+    def _decision(
+        self, accept: bool, reason: str, detail: str, bank: Bank, draws: DrawReadings, old: Values, new: Values
     ) -> Decision:
         pairs = [(a, b) for a, b in zip(old, new, strict=True) if a is not None and b is not None]
-        lacking = why_missing(bank, draws)
+        lacking = why_undecidable(bank, draws)
         if lacking:
             accept, reason, detail = False, "missing", lacking
         return Decision(
@@ -96,7 +96,7 @@ class _Published:
 
 
 @dataclass(frozen=True, slots=True)
-class StrictGate(_Published):
+class StrictGate(_PublishedRule):
     """SkillOpt: one draw of the candidate on every select task; accepted when its mean is strictly above the record."""
 
     name: str = "strict"
@@ -108,13 +108,13 @@ class StrictGate(_Published):
         accept = _average(new) > _average(old)
         sign = ">" if accept else "is not above"
         detail = f"{_average(new):.3f} {sign} {_average(old):.3f} on record"
-        return self._ended(
+        return self._decision(
             accept, "above_record" if accept else "not_above_record", detail, bank, tuple(draws), old, new
         )
 
 
 @dataclass(frozen=True, slots=True)
-class NoGate(_Published):
+class NoGate(_PublishedRule):
     """Accepts every candidate and measures it once all the same."""
 
     name: str = "none"
@@ -123,11 +123,11 @@ class NoGate(_Published):
         draws: list[tuple[Draw, Reading]] = []
         old = yield from self._baseline(bank, draws)
         new = yield from self._measure(bank.tasks, draws)
-        return self._ended(True, "force_accept", "no gate", bank, tuple(draws), old, new)
+        return self._decision(True, "force_accept", "no gate", bank, tuple(draws), old, new)
 
 
 @dataclass(frozen=True, slots=True)
-class GepaGate(_Published):
+class GepaGate(_PublishedRule):
     """GEPA: both on a fresh minibatch, and where the candidate's sum is larger, its mean on the whole split.
 
     The best mean on the split leads, as GEPA reports it. GEPA draws the minibatch from the training tasks; a gate sees
@@ -142,30 +142,31 @@ class GepaGate(_Published):
         old = yield from self._baseline(bank, draws)
         taken = bank.extended(tuple(draws)).taken
         rng = np.random.default_rng((self.seed, bank.decisions))
-        chosen = [int(t) for t in rng.choice(bank.tasks, min(self.minibatch, bank.tasks), replace=False)]
-        batch = tuple(Draw("incumbent", t, taken[t]) for t in chosen) + tuple(Draw("candidate", t, 0) for t in chosen)
+        chosen = [int(task) for task in rng.choice(bank.tasks, min(self.minibatch, bank.tasks), replace=False)]
+        batch = tuple(Draw("incumbent", task, taken[task]) for task in chosen)
+        batch += tuple(Draw("candidate", task, 0) for task in chosen)
         readings = yield batch
         draws.extend(zip(batch, readings, strict=True))
         before, after = (_sum(readings[: len(chosen)]), _sum(readings[len(chosen) :]))
         if not after > before:
             none: Values = [None] * bank.tasks
             detail = f"minibatch of {len(chosen)}: {after:g} is not above {before:g}"
-            return self._ended(False, "minibatch", detail, bank, tuple(draws), old, none)
+            return self._decision(False, "minibatch", detail, bank, tuple(draws), old, none)
         new = yield from self._measure(bank.tasks, draws)
         accept = _average(new) > _average(old)
         detail = f"minibatch {after:g} > {before:g}, then {_average(new):.3f} against {_average(old):.3f} on the split"
-        return self._ended(accept, "best_mean" if accept else "not_best", detail, bank, tuple(draws), old, new)
+        return self._decision(accept, "best_mean" if accept else "not_best", detail, bank, tuple(draws), old, new)
 
     def carry(self, bank: Bank, decision: Decision) -> Bank:
         """The record is the draw on the whole split: the last one of each task, not the minibatch's."""
         if not decision.accepted:
-            return _Published.carry(self, bank, decision)
+            return _PublishedRule.carry(self, bank, decision)
         grown = bank.succeeded(decision.draws, score=decision.candidate_score)
         return replace(grown, readings=tuple(row[-1:] for row in grown.readings))
 
 
 @dataclass(frozen=True, slots=True)
-class RuleSearchGate(_Published):
+class RuleSearchGate(_PublishedRule):
     """Rule search: relative error reduction, few changed majorities, and a bootstrap over tasks that agrees.
 
     Each task counts by the majority of `samples` draws. The baseline is drawn once for an incumbent and shared by all
@@ -194,7 +195,7 @@ class RuleSearchGate(_Published):
             f"{self.max_changed:g}), bootstrap {agreed:.2f} (at least {self.min_prob:g})"
         )
         accept = reduction >= self.min_reduction and changed <= self.max_changed and agreed >= self.min_prob
-        return self._ended(accept, "all_hold" if accept else "not_all_hold", detail, bank, tuple(draws), old, new)
+        return self._decision(accept, "all_hold" if accept else "not_all_hold", detail, bank, tuple(draws), old, new)
 
     def _bootstrap(self, both: np.ndarray, number: int) -> float:
         rng = np.random.default_rng((self.seed, number))

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from whet.gate.world import Kind, World
+from whet.evals.estimate import Estimate, clustered_estimate, clustered_share, normal_estimate, ranged
+from whet.gate.world import ProposalKind, SimulatedWorld
 
-KINDS: tuple[Kind, ...] = ("good", "null", "bad")
-Z95 = 1.959963984540054
+KINDS: tuple[ProposalKind, ...] = ("good", "null", "bad")
 
 
 class DecisionRecord(NamedTuple):
     """One decision of a simulated run. `effect` is what the candidate truly does to the population's mean."""
 
-    kind: Kind
+    kind: ProposalKind
     accepted: bool
     rollouts: int
     effect: float
@@ -36,26 +35,15 @@ class RunRecord:
     rollouts: int
 
 
-class Estimate(NamedTuple):
-    """A mean over runs with its 95 % interval; all None where there was nothing to average."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-    def __str__(self) -> str:
-        return "-" if self.value is None else f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
-
-
 @dataclass(frozen=True, slots=True)
 class KindRow:
     """How a gate treated one kind of candidate."""
 
     decisions: int
     accepted: int
-    acceptance: Estimate
-    rollouts: Estimate
-    rollouts_rejected: Estimate
+    acceptance: Estimate | None
+    rollouts: Estimate | None
+    rollouts_rejected: Estimate | None
     effect: float | None
     """The mean true effect of the candidates of this kind, as proposed."""
 
@@ -65,13 +53,13 @@ class GateRow:
     """What a gate did in a world."""
 
     gate: str
-    gain: Estimate
-    kinds: dict[Kind, KindRow]
-    null_at_start: Estimate
+    gain: Estimate | None
+    kinds: dict[ProposalKind, KindRow]
+    null_at_start: Estimate | None
     """Acceptance of null candidates while the first incumbent stands: no later, easier decisions in it."""
-    inflation: Estimate
+    inflation: Estimate | None
     """The incumbent's score on record at the end, minus its true mean."""
-    false_accepts: Estimate
+    false_accepts: Estimate | None
     """Null and bad candidates accepted in a run."""
     expected_false_accepts: float | None
     """What the gate itself promises at most: its alphas, added up over a run."""
@@ -83,7 +71,7 @@ class GateRow:
 class SimulationReport:
     """One row a gate."""
 
-    world: World
+    world: SimulatedWorld
     runs: int
     seed: int
     rows: tuple[GateRow, ...]
@@ -126,17 +114,17 @@ class SimulationReport:
 
 def summarise(gate: str, runs: Sequence[RunRecord]) -> GateRow:
     """Add up the runs of a gate."""
-    alphas = [one.alpha for run in runs for one in run.decisions]
+    alphas = [decision.alpha for run in runs for decision in run.decisions]
     known = [alpha for alpha in alphas if alpha is not None]
     recorded = [run.recorded - run.end for run in runs if run.recorded is not None]
-    false = [float(sum(one.accepted and one.kind != "good" for one in run.decisions)) for run in runs]
+    false = [float(sum(d.accepted and d.kind != "good" for d in run.decisions)) for run in runs]
     return GateRow(
         gate=gate,
-        gain=mean_of([run.end - run.start for run in runs]),
+        gain=normal_estimate([run.end - run.start for run in runs]),
         kinds={kind: _kind_row([[d for d in run.decisions if d.kind == kind] for run in runs]) for kind in KINDS},
-        null_at_start=_share([[d.accepted for d in _before_accept(run) if d.kind == "null"] for run in runs]),
-        inflation=mean_of(recorded),
-        false_accepts=mean_of(false),
+        null_at_start=clustered_share([[d.accepted for d in _before_accept(run) if d.kind == "null"] for run in runs]),
+        inflation=normal_estimate(recorded),
+        false_accepts=normal_estimate(false),
         expected_false_accepts=sum(known) / len(runs) if len(known) == len(alphas) else None,
         decisions=len(alphas),
         rollouts=float(np.mean([run.rollouts for run in runs])),
@@ -145,64 +133,31 @@ def summarise(gate: str, runs: Sequence[RunRecord]) -> GateRow:
 
 def _before_accept(run: RunRecord) -> Sequence[DecisionRecord]:
     """Decisions up to and with the first acceptance."""
-    first = next((i for i, one in enumerate(run.decisions) if one.accepted), len(run.decisions))
+    first = next((i for i, decision in enumerate(run.decisions) if decision.accepted), len(run.decisions))
     return run.decisions[: first + 1]
 
 
 def _kind_row(runs: Sequence[Sequence[DecisionRecord]]) -> KindRow:
-    every = [one for run in runs for one in run]
+    every = [decision for run in runs for decision in run]
     return KindRow(
         decisions=len(every),
-        accepted=sum(one.accepted for one in every),
-        acceptance=_share([[one.accepted for one in run] for run in runs]),
-        rollouts=_ratio([[float(one.rollouts) for one in run] for run in runs]),
-        rollouts_rejected=_ratio([[float(one.rollouts) for one in run if not one.accepted] for run in runs]),
-        effect=float(np.mean([one.effect for one in every])) if every else None,
+        accepted=sum(decision.accepted for decision in every),
+        acceptance=clustered_share([[d.accepted for d in run] for run in runs]),
+        rollouts=clustered_estimate([[float(d.rollouts) for d in run] for run in runs]),
+        rollouts_rejected=clustered_estimate([[float(d.rollouts) for d in run if not d.accepted] for run in runs]),
+        effect=float(np.mean([decision.effect for decision in every])) if every else None,
     )
 
 
-def mean_of(values: Sequence[float]) -> Estimate:
-    """The mean of independent runs."""
-    if not values:
-        return Estimate(None, None, None)
-    mean = float(np.mean(values))
-    half = Z95 * float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
-    return Estimate(mean, mean - half, mean + half)
-
-
-def _ratio(runs: Sequence[Sequence[float]]) -> Estimate:
-    """The mean over all decisions; the interval counts runs, because decisions of one run share its draws."""
-    count = sum(len(run) for run in runs)
-    if not count:
-        return Estimate(None, None, None)
-    mean = sum(sum(run) for run in runs) / count
-    clusters = len(runs)
-    off = sum((sum(run) - mean * len(run)) ** 2 for run in runs) * clusters / max(clusters - 1, 1)
-    half = Z95 * math.sqrt(off) / count
-    return Estimate(mean, mean - half, mean + half)
-
-
-def _share(runs: Sequence[Sequence[bool]]) -> Estimate:
-    """A share of decisions, as `_ratio`; where all agree, the interval of Wilson."""
-    share = _ratio([[float(one) for one in run] for run in runs])
-    if share.value is None or share.low is None or share.high is None:
-        return share
-    if share.value not in (0.0, 1.0):
-        return Estimate(share.value, max(share.low, 0.0), min(share.high, 1.0))
-    count = sum(len(run) for run in runs)
-    edge = Z95**2 / (count + Z95**2)
-    return Estimate(0.0, 0.0, edge) if share.value == 0.0 else Estimate(1.0, 1.0 - edge, 1.0)
-
-
 def _cells(row: GateRow, runs: int) -> tuple[str, ...]:
-    shares = [str(row.kinds[kind].acceptance) for kind in KINDS]
-    cost = row.kinds["null"].rollouts_rejected.value
+    shares = [ranged(row.kinds[kind].acceptance, 3) for kind in KINDS]
+    cost = row.kinds["null"].rollouts_rejected
     return (
         row.gate,
-        str(row.gain),
+        ranged(row.gain, 3),
         *shares,
-        "-" if cost is None else f"{cost:.1f}",
-        str(row.inflation),
+        "-" if cost is None else f"{cost.value:.1f}",
+        ranged(row.inflation, 3),
         f"{row.decisions / runs:.1f}/run",
     )
 
@@ -212,20 +167,25 @@ def _row_out(row: GateRow) -> dict[str, Any]:
         return {
             "decisions": kind.decisions,
             "accepted": kind.accepted,
-            "acceptance": list(kind.acceptance),
-            "rollouts": list(kind.rollouts),
-            "rollouts_rejected": list(kind.rollouts_rejected),
+            "acceptance": _triple(kind.acceptance),
+            "rollouts": _triple(kind.rollouts),
+            "rollouts_rejected": _triple(kind.rollouts_rejected),
             "true_effect": kind.effect,
         }
 
     return {
         "gate": row.gate,
-        "gain": list(row.gain),
-        "kinds": {kind: out(one) for kind, one in row.kinds.items()},
-        "null_at_start": list(row.null_at_start),
-        "inflation": list(row.inflation),
-        "false_accepts": list(row.false_accepts),
+        "gain": _triple(row.gain),
+        "kinds": {kind: out(figures) for kind, figures in row.kinds.items()},
+        "null_at_start": _triple(row.null_at_start),
+        "inflation": _triple(row.inflation),
+        "false_accepts": _triple(row.false_accepts),
         "expected_false_accepts": row.expected_false_accepts,
         "decisions": row.decisions,
         "rollouts": row.rollouts,
     }
+
+
+def _triple(estimate: Estimate | None) -> list[float | None]:
+    """Value, low and high; all None where there was nothing to average."""
+    return [None] * 3 if estimate is None else [estimate.value, estimate.interval.low, estimate.interval.high]

@@ -12,7 +12,7 @@ from whet.gate.base import Gate
 from whet.gate.decision import Decision
 from whet.gate.evidence import Bank, Draw, Reading
 from whet.gate.report import DecisionRecord, RunRecord, SimulationReport, summarise
-from whet.gate.world import Chances, World
+from whet.gate.world import Chances, SimulatedWorld
 
 POOL = 4096
 """Uniform numbers drawn at a time."""
@@ -49,7 +49,7 @@ class _Calls:
         return [(1.0,) if toss() < chances[draw.arm][draw.task] else (0.0,) for draw in batch]
 
 
-def simulate(world: World, gates: Sequence[Gate], runs: int = 200, seed: int = 0) -> SimulationReport:
+def simulate(world: SimulatedWorld, gates: Sequence[Gate], runs: int = 200, seed: int = 0) -> SimulationReport:
     """Run each gate `runs` times; the same seed gives the same report. Run r starts every gate from the same tasks."""
     if runs < 2:
         raise WhetError(f"a simulation needs at least 2 runs for its intervals, not {runs}")
@@ -59,7 +59,7 @@ def simulate(world: World, gates: Sequence[Gate], runs: int = 200, seed: int = 0
     return SimulationReport(world, runs, seed, tuple(rows))
 
 
-def run_once(world: World, gate: Gate, seed: int, run: int) -> RunRecord:
+def run_once(world: SimulatedWorld, gate: Gate, seed: int, run: int) -> RunRecord:
     """One run: proposals relative to the incumbent of the moment, until the budget is spent.
 
     A trial that the budget cuts short decides nothing. A decision that took no call ends the run, because the gate
@@ -70,27 +70,27 @@ def run_once(world: World, gate: Gate, seed: int, run: int) -> RunRecord:
     start = float(incumbent.mean())
     bank = gate.open(world.select)
     calls = _Calls(world.budget, _Coins(tosses))
-    kinds = np.array([one.share for one in world.candidates])
-    decided: list[DecisionRecord] = []
+    shares = np.array([proposal.share for proposal in world.candidates])
+    records: list[DecisionRecord] = []
     while True:
-        proposal = world.candidates[int(proposals.choice(len(kinds), p=kinds / kinds.sum()))]
+        proposal = world.candidates[int(proposals.choice(len(shares), p=shares / shares.sum()))]
         candidate = world.proposed(incumbent, proposal, proposals)
         before = calls.spent
-        decision = _tried(gate, bank, calls, incumbent, candidate, world.select)
+        decision = _run_trial(gate, bank, calls, incumbent, candidate, world.select)
         if decision is None:
             break
         bank = gate.carry(bank, decision)
         effect = float(candidate.mean() - incumbent.mean())
         accepted = decision.accepted
-        decided.append(DecisionRecord(proposal.kind, accepted, calls.spent - before, effect, decision.alpha))
+        records.append(DecisionRecord(proposal.kind, accepted, calls.spent - before, effect, decision.alpha))
         if accepted:
             incumbent = candidate
         if calls.spent == before:
             break
-    return RunRecord(tuple(decided), start, float(incumbent.mean()), bank.score, calls.spent)
+    return RunRecord(tuple(records), start, float(incumbent.mean()), bank.score, calls.spent)
 
 
-def _tried(
+def _run_trial(
     gate: Gate, bank: Bank, calls: _Calls, incumbent: Chances, candidate: Chances, select: int
 ) -> Decision | None:
     """Drive a trial to its decision; None when the budget ends it."""

@@ -12,8 +12,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from whet.evals.metric import HARD, Metric
 from whet.gate.evidence import Bank, Reading
-from whet.gate.metric import Metric
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ EARLY = 1.15
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class ArmContrast:
     """Candidate against incumbent on the tasks where both were drawn."""
 
     difference: Floats
@@ -51,7 +51,7 @@ class Contrast:
 
 
 @dataclass(slots=True)
-class Tally:
+class DrawTally:
     """Draws of both arms, by task: row 0 the incumbent, row 1 the candidate."""
 
     tasks: int
@@ -89,7 +89,7 @@ class Tally:
             return PRIOR_VARIANCE
         return float((spread.sum() + PRIOR_VARIANCE * self.scale() ** 2) / (freedom.sum() + 1.0))
 
-    def contrast(self, min_effect: float = 0.0) -> Contrast:
+    def contrast(self, min_effect: float = 0.0) -> ArmContrast:
         """What the draws say so far. `min_effect` is the mean effect that counts as none."""
         count = np.maximum(self.count, 1.0)
         means = self.sums / count
@@ -105,12 +105,12 @@ class Tally:
         flip = 1.0 if self.binary else float(np.abs(difference).max(initial=0.0))
         root = float(np.sqrt((weighed * weighed).sum() + LEAST_SQUARE * flip * flip))
         effect = float(difference.sum()) / seen if seen else 0.0
-        return Contrast(difference, weighed, seen, total, total / root if root > 1e-9 else 0.0, effect)
+        return ArmContrast(difference, weighed, seen, total, total / root if root > 1e-9 else 0.0, effect)
 
 
-def stocked(metric: Metric, bank: Bank) -> Tally:
+def stocked(metric: Metric, bank: Bank) -> DrawTally:
     """A tally that holds the incumbent's draws."""
-    tally = Tally(bank.tasks, metric.span, metric.name == "hard")
+    tally = DrawTally(bank.tasks, metric.span, metric == HARD)
     for task, row in enumerate(bank.readings):
         for reading in row:
             tally.read(0, task, reading)

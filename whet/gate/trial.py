@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whet.gate.decision import Decision, GuardReading, Look, Verdict
-from whet.gate.evidence import Arm, Bank, Draw, Reading, Trial
-from whet.gate.missing import why_missing
-from whet.gate.statistic import Contrast, prefixes, reachable, stocked, threshold
+from whet.gate.decision import Decision, GateLook, GateVerdict, GuardReading
+from whet.gate.evidence import Arm, Bank, Draw, Reading, Trial, why_undecidable
+from whet.gate.statistic import ArmContrast, prefixes, reachable, stocked, threshold
 
 if TYPE_CHECKING:
     from whet.gate.paired import PairedGate
@@ -22,16 +21,17 @@ SPLIT = 0.5
 CONFIRMED = (4, 2)
 """Draws of the incumbent and of the candidate on a task where they disagree."""
 DEEPEST = 8
-"""Draws of the incumbent on a task after which it is believed that it leaves no room."""
+"""The most draws of the incumbent on a task in search of room to gain; after them, it is taken to leave none."""
 REPLICATES = 4
 """Draws of the candidate on noisy tasks when the last look is undecided."""
 NOISY = (0.15, 0.85)
 """Incumbent means between which a task counts as noisy, as shares of the scale."""
 
-Step = Generator[tuple[Draw, ...], Sequence[Reading], None]
+DrawStep = Generator[tuple[Draw, ...], Sequence[Reading], None]
+"""A part of a trial: yields the draws it needs and has them in the tally when it ends."""
 
 
-class _Spent(Exception):
+class _OutOfRollouts(Exception):
     """The next batch would take the decision past `max_rollouts`."""
 
 
@@ -46,12 +46,12 @@ class PairedTrial:
         self.next_draw = (list(bank.taken), [0] * bank.tasks)
         self.have = ([len(row) for row in bank.readings], [0] * bank.tasks)
         self.draws: list[tuple[Draw, Reading]] = []
-        self.looks: list[Look] = []
+        self.looks: list[GateLook] = []
 
     def steps(self) -> Trial:
         try:
             return (yield from self._decide())
-        except _Spent:
+        except _OutOfRollouts:
             return self._end("reject", "max_rollouts", f"undecided within {self.gate.max_rollouts} rollouts")
 
     def _decide(self) -> Trial:
@@ -78,7 +78,7 @@ class PairedTrial:
 
     # ------------------------------------------------------------------------------------------- taking draws
 
-    def _take(self, wanted: Sequence[tuple[int, int, int]]) -> Step:
+    def _take(self, wanted: Sequence[tuple[int, int, int]]) -> DrawStep:
         """Take draws: (arm, task, how many). Sees them when all are in."""
         batch = tuple(
             Draw(ARMS[arm], task, self.next_draw[arm][task] + k) for arm, task, many in wanted for k in range(many)
@@ -87,7 +87,7 @@ class PairedTrial:
             return
         limit = self.gate.max_rollouts
         if limit is not None and len(self.draws) + len(batch) > limit:
-            raise _Spent
+            raise _OutOfRollouts
         readings = yield batch
         for draw, reading in zip(batch, readings, strict=True):
             arm = CANDIDATE if draw.arm == "candidate" else INCUMBENT
@@ -96,7 +96,7 @@ class PairedTrial:
             self.have[arm][draw.task] += 1
             self.draws.append((draw, reading))
 
-    def _upto(self, arm: int, tasks: Sequence[int], many: int) -> Step:
+    def _upto(self, arm: int, tasks: Sequence[int], many: int) -> DrawStep:
         """Take draws until each of `tasks` has `many` of this arm."""
         have = self.have[arm]
         yield from self._take([(arm, task, many - have[task]) for task in tasks if have[task] < many])
@@ -112,14 +112,14 @@ class PairedTrial:
                 return True
         return False
 
-    def _confirm(self) -> Step:
+    def _confirm(self) -> DrawStep:
         """Draw again where the arms disagree, the candidate first: a lucky flip usually ends there."""
         for arm in (CANDIDATE, INCUMBENT):
             contrast = self._contrast()
             split = np.flatnonzero(np.abs(contrast.difference) > SPLIT * self._unit(contrast))
             yield from self._upto(arm, [int(task) for task in split], CONFIRMED[arm])
 
-    def _replicate(self, block: Sequence[int]) -> Step:
+    def _replicate(self, block: Sequence[int]) -> DrawStep:
         low, high = self.tally.low, self.tally.scale()
         base = 0.0 if self.tally.span is not None else low
         share = (self.tally.means()[INCUMBENT] - base) / (high or 1.0)
@@ -128,13 +128,13 @@ class PairedTrial:
 
     # ------------------------------------------------------------------------------------------- looking
 
-    def _contrast(self) -> Contrast:
+    def _contrast(self) -> ArmContrast:
         return self.tally.contrast(self.gate.min_effect)
 
     def _bar(self, last: bool = True) -> float:
         return threshold(self.alpha, self.bank.tasks, last, self.tally.binary, self.gate.futility.bar)
 
-    def _unit(self, contrast: Contrast) -> float:
+    def _unit(self, contrast: ArmContrast) -> float:
         """What counts as a whole flip: the scale of a solved-or-not metric, else the largest difference seen."""
         return 1.0 if self.tally.binary else float(np.abs(contrast.difference).max(initial=0.0))
 
@@ -181,9 +181,9 @@ class PairedTrial:
         self._note(at, contrast, self.gate.futility.floor, bar)
         return contrast.statistic >= bar and contrast.effect > self.gate.min_effect
 
-    def _note(self, at: str, contrast: Contrast, below: float, bar: float | None) -> None:
+    def _note(self, at: str, contrast: ArmContrast, below: float, bar: float | None) -> None:
         value = contrast.total if at == "piece" else contrast.statistic
-        self.looks.append(Look(at, contrast.seen, len(self.draws), value, below, bar))
+        self.looks.append(GateLook(at, contrast.seen, len(self.draws), value, below, bar))
 
     # ------------------------------------------------------------------------------------------- ending
 
@@ -205,7 +205,7 @@ class PairedTrial:
 
     def _guards(self) -> tuple[GuardReading, ...]:
         readings: list[GuardReading] = []
-        rows = [(ARMS[INCUMBENT], task, one) for task, row in enumerate(self.bank.readings) for one in row]
+        rows = [(ARMS[INCUMBENT], task, reading) for task, row in enumerate(self.bank.readings) for reading in row]
         rows += [(draw.arm, draw.task, reading) for draw, reading in self.draws]
         for position, guard in enumerate(self.gate.guards, start=1):
             values: dict[tuple[str, int], list[float]] = {}
@@ -218,9 +218,9 @@ class PairedTrial:
             readings.append(GuardReading(str(guard.metric), difference, guard.harm(difference), guard.bound))
         return tuple(readings)
 
-    def _end(self, verdict: Verdict, reason: str, detail: str) -> Decision:
+    def _end(self, verdict: GateVerdict, reason: str, detail: str) -> Decision:
         draws = tuple(self.draws)
-        lacking = why_missing(self.bank, draws)
+        lacking = why_undecidable(self.bank, draws)
         silent = [
             ARMS[arm] for arm in (INCUMBENT, CANDIDATE) if any(self.have[arm]) and not self.tally.count[arm].any()
         ]

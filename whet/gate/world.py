@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from whet.errors import WhetError, nearest
 
-Kind = Literal["good", "null", "bad"]
+ProposalKind = Literal["good", "null", "bad"]
 Chances = NDArray[np.float64]
 
 RAISED, LOWERED = 0.97, 0.03
@@ -32,7 +32,7 @@ RAISABLE_UNDER, LOWERABLE_OVER = 0.6, 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class SimulatedProposal:
     """A kind of candidate: its share of the proposals, and the fractions of the population it raises and lowers."""
 
     share: float
@@ -40,19 +40,19 @@ class Proposal:
     down: float = 0.0
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ProposalKind:
         """`null` when it helps as many tasks as it hurts, none or some."""
         return "good" if self.up > self.down else "bad" if self.up < self.down else "null"
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class SimulatedWorld:
     """What a simulation needs to know."""
 
     select: int
     budget: int
     mix: tuple[tuple[float, float], ...]
-    candidates: tuple[Proposal, ...]
+    candidates: tuple[SimulatedProposal, ...]
     population: int = 2000
     name: str = "world"
 
@@ -62,7 +62,7 @@ class World:
         drawn: Chances = chances[rng.choice(len(chances), size=self.population, p=shares / shares.sum())]
         return drawn
 
-    def proposed(self, incumbent: Chances, proposal: Proposal, rng: np.random.Generator) -> Chances:
+    def proposed(self, incumbent: Chances, proposal: SimulatedProposal, rng: np.random.Generator) -> Chances:
         """Solve probabilities of a candidate made from the incumbent. No task is both raised and lowered."""
         candidate = incumbent.copy()
         raised = _some(np.flatnonzero(incumbent < RAISABLE_UNDER), proposal.up * self.population, rng)
@@ -82,7 +82,7 @@ def _some(pool: NDArray[np.intp], many: float, rng: np.random.Generator) -> NDAr
     return rng.choice(pool, size=count, replace=False, shuffle=False)
 
 
-def load_world(path: str | Path) -> World:
+def load_world(path: str | Path) -> SimulatedWorld:
     """A world from a TOML file."""
     path = Path(path)
     try:
@@ -94,7 +94,7 @@ def load_world(path: str | Path) -> World:
     return world_from(data, path.stem)
 
 
-def world_from(data: Mapping[str, Any], name: str = "world") -> World:
+def world_from(data: Mapping[str, Any], name: str = "world") -> SimulatedWorld:
     """A world from the content of its file; refuses what is unknown, missing or out of range, by name."""
     _known(data, ("select", "budget", "tasks", "candidates"), name, "")
     tasks = _table(data.get("tasks"), name, "tasks")
@@ -103,7 +103,7 @@ def world_from(data: Mapping[str, Any], name: str = "world") -> World:
     select = _whole(data.get("select"), name, "select", 1)
     if select > population:
         raise WhetError(f"world {name}: select is {select}, more than tasks.population ({population})")
-    return World(
+    return SimulatedWorld(
         select=select,
         budget=_whole(data.get("budget"), name, "budget", 1),
         mix=_mix(tasks.get("mix"), name),
@@ -120,12 +120,12 @@ def _mix(value: Any, name: str) -> tuple[tuple[float, float], ...]:
     for position, row in enumerate(value):
         if not isinstance(row, list) or len(row) != 2:
             raise WhetError(f"world {name}: tasks.mix[{position}] is a pair [share, solve probability], not {row!r}")
-        pairs.append(tuple(_fraction(one, name, f"tasks.mix[{position}]") for one in row))
+        pairs.append(tuple(_fraction(number, name, f"tasks.mix[{position}]") for number in row))
     _whole_share([share for share, _ in pairs], name, "the shares of tasks.mix")
     return tuple((share, chance) for share, chance in pairs)
 
 
-def _proposals(value: Any, name: str) -> tuple[Proposal, ...]:
+def _proposals(value: Any, name: str) -> tuple[SimulatedProposal, ...]:
     if not isinstance(value, list) or not value:
         raise WhetError(f"world {name}: needs at least one [[candidates]] table with share, up and down")
     made = []
@@ -135,8 +135,9 @@ def _proposals(value: Any, name: str) -> tuple[Proposal, ...]:
         _known(table, ("share", "up", "down"), name, f"{where}.")
         if "share" not in table:
             raise WhetError(f"world {name}: {where} lacks share")
-        made.append(Proposal(**{key: _fraction(one, name, f"{where}.{key}") for key, one in table.items()}))
-    _whole_share([one.share for one in made], name, "the shares of the candidates")
+        fractions = {key: _fraction(number, name, f"{where}.{key}") for key, number in table.items()}
+        made.append(SimulatedProposal(**fractions))
+    _whole_share([proposal.share for proposal in made], name, "the shares of the candidates")
     return tuple(made)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -11,12 +13,12 @@ from whet import wire
 from whet.types import Fault, Label, Outcome, Rollout, Ticket, Usage
 
 OUTCOME = """purpose, split, task, draw, kind, difficulty, hard, soft, reward, reason, truncated, malformed, turns,
-    calls, prompt_tokens, completion_tokens, cached_tokens, usd, seconds, key"""
+    calls, prompt_tokens, completion_tokens, cached_tokens, usd, seconds, key, parts"""
 
 FAULTED = """purpose, split, task, draw, kind, difficulty, fault, calls, prompt_tokens, completion_tokens, usd,
     seconds, key"""
 
-INSERT_ROLLOUT = f"INSERT INTO rollouts (seq, {OUTCOME}, request, policy) VALUES ({', '.join('?' * 23)})"
+INSERT_ROLLOUT = f"INSERT INTO rollouts (seq, {OUTCOME}, request, policy) VALUES ({', '.join('?' * 24)})"
 
 INSERT_TRANSCRIPT = "INSERT INTO transcripts (seq, body) VALUES (?, ?)"
 
@@ -37,8 +39,16 @@ def rollout_row(seq: int, rollout: Rollout) -> tuple[Any, ...]:
         ",".join(bad.kind for bad in rollout.malformed),
         len(rollout.turns),
         *(usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.usd),
-        *(rollout.seconds, rollout.key, rollout.request, rollout.policy),
+        *(rollout.seconds, rollout.key, _parts_out(score.parts), rollout.request, rollout.policy),
     )
+
+
+def _parts_out(parts: Mapping[str, float]) -> str:
+    """The parts that are finite numbers, as JSON, which knows no others; empty where there are none."""
+    if not parts:
+        return ""
+    numbers = {name: value for name, value in parts.items() if isinstance(value, int | float) and math.isfinite(value)}
+    return orjson.dumps({name: float(value) for name, value in numbers.items()}).decode()
 
 
 def fault_row(rollout: Rollout) -> tuple[Any, ...]:
@@ -54,6 +64,8 @@ def fault_row(rollout: Rollout) -> tuple[Any, ...]:
 
 _label = lru_cache(maxsize=4096)(Label)
 """Labels are few and rows are many."""
+
+_NO_PARTS: Mapping[str, float] = {}
 
 
 def outcome(row: tuple[Any, ...]) -> Outcome:
@@ -72,6 +84,7 @@ def outcome(row: tuple[Any, ...]) -> Outcome:
         Usage(*row[13:18]),
         row[18],
         row[19],
+        orjson.loads(row[20]) if row[20] else _NO_PARTS,
     )
 
 

@@ -38,7 +38,8 @@ CREATE TABLE rollouts (
     completion_tokens INTEGER NOT NULL,
     cached_tokens INTEGER NOT NULL,
     usd REAL,
-    seconds REAL NOT NULL
+    seconds REAL NOT NULL,
+    parts TEXT NOT NULL
 );
 
 CREATE TABLE transcripts (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);

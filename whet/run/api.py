@@ -11,9 +11,9 @@ from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig, GateSection
 from whet.envs.base import Environment
 from whet.errors import WhetError
-from whet.evals.attempts import Metric
 from whet.evals.compare import Comparison
 from whet.evals.compare import compare as compare_outcomes
+from whet.evals.metric import HARD, Metric
 from whet.models.base import Model
 from whet.rollout.progress import Progress, Quiet
 from whet.run.compose import Given
@@ -112,7 +112,7 @@ def compare(
     a: str | Path | Run | EvalResult,
     b: str | Path | Run | EvalResult,
     *,
-    metric: Metric = "hard",
+    metric: Metric | str = HARD,
     runs: str | Path = RUNS,
 ) -> Comparison:
     """How much better `b` is than `a`, task by task, on the tasks that both have."""

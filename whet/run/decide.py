@@ -12,14 +12,15 @@ from whet import wire
 from whet.config.playbooks import write_playbook
 from whet.config.schema import EvalConfig, GateSection
 from whet.errors import Interrupted, WhetError
-from whet.gate import gate_named
+from whet.evals.metric import Metric
+from whet.gate.alpha import AlphaBudget
 from whet.gate.base import Gate
 from whet.gate.decide import Contest, decide, refuse_identical
 from whet.gate.decision import Decision
 from whet.gate.evidence import Bank, Draw
-from whet.gate.metric import Guard, Metric
+from whet.gate.guard import Guard
 from whet.gate.paired import PACES
-from whet.gate.spending import Spending
+from whet.gate.registry import gate_named, gate_options
 from whet.keys import digest, policy_digest
 from whet.ledger.projection import write_atomically, write_json
 from whet.models.base import Model
@@ -37,25 +38,29 @@ KIND = "gate"
 GATE = "gate"
 """The purpose of rollouts that a gate asked for."""
 
-SHARED = {"name", "metric", "seed"}
-"""Keys of the gate that every rule has."""
-
 CHILDREN = "gates"
 DECISION_FILE = "decision.json"
 CANDIDATE = "candidate.json"
 
 
 def build_gate(section: GateSection) -> Gate:
-    """The gate that a config describes; what a published rule does not have is refused."""
-    options: dict[str, object] = {"metric": Metric(section.metric), "seed": section.seed}
-    if section.name == "paired":
-        options |= {"alpha": section.alpha, "min_effect": section.min_effect, "max_rollouts": section.max_rollouts}
-        options |= {"stock": section.stock, "spending": Spending(section.spending) if section.spending else None}
-        options["futility"] = PACES[section.pace]
-        options["guards"] = tuple(Guard(Metric(one.metric), one.bound, one.better) for one in section.guards)
-    elif foreign := [name for name in sorted(section.model_fields_set - SHARED) if _differs(section, name)]:
-        raise WhetError(f"gate {section.name}: the published rule has no {foreign[0]}; use the gate 'paired' for it")
-    return gate_named(section.name, **options)
+    """The gate that a config describes, with the keys it takes; a key that it does not take is refused."""
+    options: dict[str, object] = {
+        "metric": Metric(section.metric),
+        "seed": section.seed,
+        "alpha": section.alpha,
+        "min_effect": section.min_effect,
+        "max_rollouts": section.max_rollouts,
+        "stock": section.stock,
+        "spending": AlphaBudget(section.spending) if section.spending else None,
+        "futility": PACES[section.pace],
+        "guards": tuple(Guard(Metric(guard.metric), guard.bound, guard.better) for guard in section.guards),
+    }
+    taken = gate_options(section.name)
+    for key in sorted(section.model_fields_set - {"name", "args"}):
+        if {"pace": "futility"}.get(key, key) not in taken and _differs(section, key):
+            raise WhetError(f"gate {section.name}: it has no {key}; leave the key out, or use the gate 'paired'")
+    return gate_named(section.name, **{key: options[key] for key in options if key in taken} | section.args)
 
 
 def _differs(section: GateSection, name: str) -> bool:

@@ -14,11 +14,11 @@ from whet.models.embedded.gguf import find_weights
 from whet.models.registry import registry
 from whet.rollout.cast import BASELINE, open_model
 from whet.rollout.conversation import Conversation
+from whet.rollout.loop import finish
 from whet.rollout.player import Player, Seat
 from whet.rollout.prompt_size import most_prompt_tokens
 from whet.run.compose import Given, build_environment
 from whet.run.doctor import GIB, Finding, available_memory
-from whet.rollout.loop import finish
 from whet.types import Playbook, Policy, Reply, Sampling, user
 
 TINY = Request((user("Answer with the word ok."),), Sampling(max_tokens=16))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from whet.errors import WhetError
 from whet.evals.compare import Comparison, compare
 from whet.evals.floor import Floor, floor_of
+from whet.evals.metric import Metric
 from whet.evals.summary import Summary, summarize
 from whet.learn.judge import Judge
 from whet.learn.workshop import SELECT_FAULTS
@@ -27,7 +28,9 @@ class SealedResult:
     outcomes: Mapping[str, tuple[Outcome, ...]]
     summaries: Mapping[str, Summary]
     gains: Mapping[str, Comparison | str]
-    """Best and final against the initial policy; where two are one policy, or too much is missing, the reason."""
+    """Best and final against the initial policy, on the gate's metric; where two are one policy, or too much is
+    missing, the reason.
+    """
     floor: Floor | None
 
 
@@ -37,7 +40,7 @@ class SealedTest:
 
     tasks: tuple[int, ...]
     repeats: int
-    metric: str
+    metric: Metric
 
     def tickets(self) -> list[Ticket]:
         return [Ticket(TEST, TEST, task, draw) for draw in range(self.repeats) for task in self.tasks]
@@ -71,11 +74,11 @@ class SealedTest:
                 gains[name] = KEPT
                 continue
             try:
-                gains[name] = compare(outcomes[INITIAL], outcomes[name], tasks=meant)
+                gains[name] = compare(outcomes[INITIAL], outcomes[name], metric=self.metric, tasks=meant)
             except WhetError as refused:
                 gains[name] = str(refused)
-        summaries = {name: summarize(rollouts) for name, rollouts in outcomes.items()}
-        return SealedResult(outcomes, summaries, gains, floor_of(floors))
+        summaries = {name: summarize(rollouts, metric=self.metric) for name, rollouts in outcomes.items()}
+        return SealedResult(outcomes, summaries, gains, floor_of(floors, metric=self.metric))
 
 
 def _floors(session: Session) -> dict[str, list[Outcome]]:

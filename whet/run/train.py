@@ -172,7 +172,7 @@ async def train_plan(
         try:
             await training.run()
             if plan.test:
-                test = SealedTest(plan.test, plan.config.train.repeats, plan.config.gate.metric)
+                test = SealedTest(plan.test, plan.config.train.repeats, plan.gate.metric)
                 tested = await test.open(session, judge)
         except Halted as halted:
             stopped = str(halted)

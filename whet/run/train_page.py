@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whet.evals.compare import Comparison
-from whet.evals.intervals import Estimate
+from whet.evals.estimate import Estimate
+from whet.evals.metric import HARD
 from whet.run.sealed_test import BEST, FINAL, INITIAL, NONE, SealedResult
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def _tested(result: TrainResult) -> list[str | RenderableType]:
         gain = tested.gains[name]
         if name == BEST or result.judge.best.policy != result.judge.current.policy:
             parts.append(gain.words(INITIAL, name) if isinstance(gain, Comparison) else f"{name}: {gain}")
+            if isinstance(gain, Comparison) and gain.hard_words():
+                parts.append(gain.hard_words())
     return parts
 
 
@@ -65,22 +68,28 @@ def tested_table(tested: SealedResult) -> Table:
     from rich.table import Table
 
     table = Table(title="sealed test", title_justify="left", box=SIMPLE_HEAD, collapse_padding=True)
-    for heading in ("", "tasks", "pass rate [95 %]", "soft"):
+    metric = tested.summaries[BEST].metric
+    claim = [] if metric == HARD else [f"{metric} [95 %]"]
+    for heading in ("", "tasks", *claim, "pass rate [95 %]", "soft"):
         table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
     for name in (NONE, INITIAL, BEST, FINAL):
         figures = tested.summaries[name].overall
-        table.add_row(name, str(figures.tasks), _ranged(figures.pass_rate), _plain(figures.mean_soft))
+        rates = [*(_ranged(figures.mean_metric) for _ in claim), _ranged(figures.pass_rate)]
+        table.add_row(name, str(figures.tasks), *rates, _plain(figures.mean_soft))
     if tested.floor is not None:
         best = tested.floor.best
-        table.add_row(f"floor: {best.name}", str(best.pass_rate.tasks), _ranged(best.pass_rate), "", style="dim")
+        rates = [*(_ranged(best.mean_metric) for _ in claim), _ranged(best.pass_rate)]
+        table.add_row(f"floor: {best.name}", str(best.pass_rate.tasks), *rates, "", style="dim")
     return table
 
 
 def warnings(tested: SealedResult) -> list[str]:
     """What a reader of the table must know."""
     found = []
-    best, floor = tested.summaries[BEST].overall, tested.floor
-    if floor is not None and best.pass_rate is not None and floor.best.pass_rate.value >= best.pass_rate.value:
+    best = tested.summaries[BEST].overall.mean_metric
+    floor = tested.floor
+    trivial = floor.best.mean_metric if floor is not None else None
+    if floor is not None and trivial is not None and best is not None and trivial.value >= best.value:
         found.append(
             f"the floor is not below the best playbook: a policy without any skill ({floor.best.name}) does as well"
         )

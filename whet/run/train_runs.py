@@ -102,14 +102,25 @@ def training_page(folder: Path) -> RenderableType:
     if summary["test_hard"] is None:
         return told
     table = Table(title="sealed test", title_justify="left", box=SIMPLE_HEAD, collapse_padding=True)
-    for heading in ("", "pass rate [95 %]"):
+    headings = {"hard": "pass rate [95 %]"}
+    if summary.get("metric", "hard") != "hard":
+        headings = {"metric": f"{summary['metric']} [95 %]", **headings}
+    for heading in ("", *headings.values()):
         table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
     for name, key in ROWS.items():
-        low, high = summary[f"{key}_hard_interval"]
-        table.add_row(name, f"{summary[f'{key}_hard']:.3f} [{low:.3f}, {high:.3f}]")
+        table.add_row(name, *(_ranged(summary, f"{key}_{column}") for column in headings))
     if summary["floor_policy"]:
-        table.add_row(f"floor: {summary['floor_policy']}", f"{summary['floor_test_hard']:.3f}", style="dim")
+        floors = (summary[f"floor_test_{column}"] for column in headings)
+        cells = ("" if value is None else f"{value:.3f}" for value in floors)
+        table.add_row(f"floor: {summary['floor_policy']}", *cells, style="dim")
     return Group(table, Text(str(summary["test_delta_says"])), told)
+
+
+def _ranged(summary: dict[str, Any], key: str) -> str:
+    if summary[key] is None:
+        return "-"
+    low, high = summary[f"{key}_interval"]
+    return f"{summary[key]:.3f} [{low:.3f}, {high:.3f}]"
 
 
 RUNS_KIND = TrainRuns()

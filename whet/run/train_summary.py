@@ -8,7 +8,7 @@ from typing import Any
 
 from whet.config.train import TrainConfig
 from whet.evals.compare import Comparison
-from whet.evals.intervals import Estimate
+from whet.evals.estimate import Estimate
 from whet.gate.decision import Decision, expected_false_accepts
 from whet.learn import usage
 from whet.learn.judge import Judge, Judgement
@@ -79,21 +79,27 @@ def _standing(judge: Judge) -> dict[str, Any]:
 
 
 def _tests(tested: SealedResult | None) -> dict[str, Any]:
-    """The figures of the sealed test; None where it was not opened."""
+    """The figures of the sealed test, on the gate's metric and on `hard`; None where it was not opened."""
     names = {"no_playbook_test": NONE, "baseline_test": INITIAL, "test": BEST, "final_test": FINAL}
-    figures: dict[str, Any] = {}
+    figures: dict[str, Any] = {"metric": str(tested.summaries[BEST].metric) if tested else None}
     for key, name in names.items():
         overall = tested.summaries[name].overall if tested else None
+        figures[f"{key}_metric"] = _value(overall.mean_metric if overall else None)
+        figures[f"{key}_metric_interval"] = _interval(overall.mean_metric if overall else None)
         figures[f"{key}_hard"] = _value(overall.pass_rate if overall else None)
         figures[f"{key}_soft"] = _value(overall.mean_soft if overall else None)
         figures[f"{key}_hard_interval"] = _interval(overall.pass_rate if overall else None)
     for key, name in (("test_delta", BEST), ("final_test_delta", FINAL)):
         gain = tested.gains[name] if tested else None
         difference = gain.overall.difference if isinstance(gain, Comparison) else None
-        figures[f"{key}_hard"] = 0.0 if gain == KEPT else _value(difference)
+        solved = gain.hard.difference if isinstance(gain, Comparison) else None
+        figures[f"{key}_metric"] = 0.0 if gain == KEPT else _value(difference)
         figures[f"{key}_interval"] = _interval(difference)
+        figures[f"{key}_hard"] = 0.0 if gain == KEPT else _value(solved)
+        figures[f"{key}_hard_interval"] = _interval(solved)
         figures[f"{key}_says"] = gain.words(INITIAL, name) if isinstance(gain, Comparison) else gain
     floor = tested.floor.best if tested and tested.floor else None
+    figures["floor_test_metric"] = _value(floor.mean_metric) if floor else None
     figures["floor_test_hard"] = _value(floor.pass_rate) if floor else None
     figures["floor_policy"] = floor.name if floor else None
     return figures

@@ -18,7 +18,7 @@ from whet.envs.groupqc.metrics import (
     shares,
     within_budget,
 )
-from whet.evals.intervals import LEVEL, wilson
+from whet.evals.estimate import LEVEL, wilson
 from whet.keys import seed_for
 
 DRAWS = 2000

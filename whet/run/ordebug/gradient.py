@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from whet.config.load import load_config
 from whet.config.schema import EvalConfig
 from whet.envs.ordebug.family import CELL_NAMES, DIFFICULTIES, FAMILY
-from whet.evals.intervals import Estimate
+from whet.evals.estimate import Estimate
 from whet.rollout.engine import Progress
 from whet.run.api import run_evaluation
 from whet.run.compose import BASELINE, Given

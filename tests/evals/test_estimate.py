@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from random import Random
+from statistics import stdev
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,16 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from whet.errors import WhetError
-from whet.evals.intervals import Interval, difference_estimate, mean_estimate, wilson
+from whet.evals.estimate import (
+    Interval,
+    clustered_estimate,
+    clustered_share,
+    difference_estimate,
+    mean_estimate,
+    normal_estimate,
+    ranged,
+    wilson,
+)
 
 units = st.floats(0, 1) | st.sampled_from([0.0, 1.0])
 changes = st.floats(-1, 1) | st.sampled_from([-1.0, 0.0, 1.0])
@@ -159,3 +169,35 @@ def test_sparse_differences_of_twenty_tasks_are_covered_at_about_the_level() -> 
         assert found is not None
         covered += found.interval.low <= 0.05 <= found.interval.high
     assert 0.92 < covered / 500 < 0.99
+
+
+def test_values_without_a_scale_get_the_normal_interval() -> None:
+    found = normal_estimate([1.0, 2.0, 3.0, 6.0])
+    assert found is not None
+    half = 1.959963984540054 * stdev([1.0, 2.0, 3.0, 6.0]) / 2.0
+    assert (found.value, found.tasks) == (3.0, 4)
+    assert (found.interval.low, found.interval.high) == pytest.approx((3.0 - half, 3.0 + half))
+    assert normal_estimate([]) is None
+
+
+def test_a_cluster_counts_once_for_the_interval_and_with_all_its_values_for_the_mean() -> None:
+    """Ten equal values of a run say no more about other runs than one of them."""
+    once, tenfold = clustered_estimate([[0.0], [1.0], [1.0]]), clustered_estimate([[0.0] * 10, [1.0] * 10, [1.0] * 10])
+    assert once is not None
+    assert tenfold is not None
+    assert tenfold.interval == once.interval
+    assert clustered_estimate([[0.0], [1.0, 1.0, 1.0]]).value == 0.75  # type: ignore[union-attr]
+    assert clustered_estimate([[], []]) is None
+
+
+def test_a_share_on_which_all_agree_has_wilsons_interval() -> None:
+    nobody, everybody = clustered_share([[False] * 5, [False] * 7]), clustered_share([[True] * 12])
+    assert nobody is not None
+    assert everybody is not None
+    assert nobody.interval == wilson(0, 12)
+    assert everybody.interval == wilson(12, 12)
+
+
+def test_an_estimate_is_told_with_its_interval_and_none_with_a_dash() -> None:
+    assert ranged(mean_estimate([1.0, 0.0, 1.0, 0.0]), 2) == "0.50 [0.15, 0.85]"
+    assert ranged(None, 2) == "-"

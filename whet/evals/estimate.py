@@ -1,7 +1,7 @@
 """Estimates with intervals that keep their promise when tasks are few and most of them are solved, or none.
 
-Everything is a mean over tasks. `docs/evals.md` says why these intervals, `bench/intervals.py` measures how often they
-cover the truth.
+An estimate is a mean over tasks, or over simulated runs. `docs/evals.md` says why these intervals, `bench/intervals.py`
+measures how often they cover the truth.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from whet.errors import WhetError
 
 LEVEL = 0.95
 
+_QUANTILE = 1.959963984540054
+"""The normal quantile of `LEVEL` to its last digit, which the standard library misses."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -27,7 +30,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over `tasks` tasks and how far it can be trusted."""
+    """A mean over `tasks` tasks (of a simulation: runs) and how far it can be trusted."""
 
     value: float
     interval: Interval
@@ -38,7 +41,7 @@ def quantile(level: float) -> float:
     """The normal quantile of a two-sided interval."""
     if not 0.0 < level < 1.0:
         raise WhetError(f"level {level:g} is not between 0 and 1: use 0.95 for intervals that hold 95 % of the time")
-    return NormalDist().inv_cdf((1.0 + level) / 2.0)
+    return _QUANTILE if level == LEVEL else NormalDist().inv_cdf((1.0 + level) / 2.0)
 
 
 def _student(freedom: int, level: float) -> float:
@@ -54,7 +57,7 @@ def wilson(successes: int, n: int, level: float = LEVEL) -> Interval | None:
         raise WhetError(f"{successes} successes of {n}: not a share")
     if n == 0:
         return None
-    return Interval(*_score_interval(successes / n, quantile(level) ** 2 / n), level)
+    return Interval(*_score_interval(successes / n, quantile(level) ** 2, n), level)
 
 
 def mean_estimate(
@@ -87,9 +90,9 @@ def difference_estimate(differences: Sequence[float], *, largest: float = 1.0, l
         return None
     n = len(differences)
     mean = math.fsum(differences) / n
-    scale = max(abs(one) for one in differences) or largest
-    gains = [max(one, 0.0) / scale for one in differences]
-    losses = [max(-one, 0.0) / scale for one in differences]
+    scale = max(abs(difference) for difference in differences) or largest
+    gains = [max(difference, 0.0) / scale for difference in differences]
+    losses = [max(-difference, 0.0) / scale for difference in differences]
     gain, loss = math.fsum(gains) / n, math.fsum(losses) / n
     gain_low, gain_high = _unit_interval(gains, level)
     loss_low, loss_high = _unit_interval(losses, level)
@@ -97,6 +100,49 @@ def difference_estimate(differences: Sequence[float], *, largest: float = 1.0, l
     below = scale * _added(gain - gain_low, loss_high - loss, overlap)
     above = scale * _added(gain_high - gain, loss - loss_low, overlap)
     return Estimate(mean, Interval(mean - below, mean + above, level), n)
+
+
+def normal_estimate(values: Sequence[float], *, level: float = LEVEL) -> Estimate | None:
+    """The mean of independent values on a scale without ends, many enough for the normal interval; None without any."""
+    # Loaded here, as in `whet.evals.paired`: showing a table does not wait for it.
+    import numpy as np
+
+    if not values:
+        return None
+    mean, n = float(np.mean(values)), len(values)
+    half = quantile(level) * float(np.std(values, ddof=1)) / math.sqrt(n) if n > 1 else math.inf
+    return Estimate(mean, Interval(mean - half, mean + half, level), n)
+
+
+def clustered_estimate(clusters: Sequence[Sequence[float]], *, level: float = LEVEL) -> Estimate | None:
+    """The mean over all values; the interval counts clusters, because values of one cluster are not independent."""
+    count, n = sum(len(cluster) for cluster in clusters), len(clusters)
+    if not count:
+        return None
+    mean = sum(sum(cluster) for cluster in clusters) / count
+    off = sum((sum(cluster) - mean * len(cluster)) ** 2 for cluster in clusters) * n / max(n - 1, 1)
+    half = quantile(level) * math.sqrt(off) / count
+    return Estimate(mean, Interval(mean - half, mean + half, level), n)
+
+
+def clustered_share(clusters: Sequence[Sequence[bool]], *, level: float = LEVEL) -> Estimate | None:
+    """A share, as `clustered_estimate`, inside [0, 1]; where all values agree, Wilson's interval."""
+    share = clustered_estimate([[float(value) for value in cluster] for cluster in clusters], level=level)
+    if share is None:
+        return None
+    low, high = max(share.interval.low, 0.0), min(share.interval.high, 1.0)
+    if share.value in (0.0, 1.0):
+        count = sum(len(cluster) for cluster in clusters)
+        low, high = _score_interval(share.value, quantile(level) ** 2, count)
+    return Estimate(share.value, Interval(low, high, level), share.tasks)
+
+
+def ranged(estimate: Estimate | None, digits: int) -> str:
+    """An estimate for a person to read: 0.42 [0.31, 0.53]; a dash where there is none."""
+    if estimate is None:
+        return "-"
+    low, high = estimate.interval.low, estimate.interval.high
+    return f"{estimate.value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def _unit_interval(values: Sequence[float], level: float) -> tuple[float, float]:
@@ -108,21 +154,23 @@ def _unit_interval(values: Sequence[float], level: float) -> tuple[float, float]
     seen = _squares(values, mean)
     if n < 2 or seen <= 1e-18 * n or all(value in (0.0, 1.0) for value in values):
         # Without spread nothing is known about it: the largest that the mean allows is assumed.
-        low, high = _score_interval(mean, z * z / n)
+        low, high = _score_interval(mean, z * z, n)
     else:
         student = _student(n - 1, level)
         share = min(seen / ((n - 1) * binomial), 1.0)
-        low, high = _score_interval(mean, student * student * share / n)
+        low, high = _score_interval(mean, student * student * share, n)
     return min(low, mean), max(high, mean)
 
 
-def _score_interval(mean: float, k: float) -> tuple[float, float]:
-    """The solutions m of (mean - m)^2 = k m (1 - m)."""
-    centre = mean + k / 2.0
-    half = math.sqrt(k * mean * (1.0 - mean) + k * k / 4.0)
-    low = 0.0 if mean <= 0.0 else max((centre - half) / (1.0 + k), 0.0)
-    high = 1.0 if mean >= 1.0 else min((centre + half) / (1.0 + k), 1.0)
-    return low, high
+def _score_interval(mean: float, square: float, n: int) -> tuple[float, float]:
+    """The solutions m of n (mean - m)^2 = square m (1 - m); `square` is that of the quantile."""
+    return 1.0 - _score_bound(1.0 - mean, square, n), _score_bound(mean, square, n)
+
+
+def _score_bound(mean: float, square: float, n: int) -> float:
+    """The upper solution; the lower one is that of the opposite share."""
+    half = math.sqrt(square * n * mean * (1.0 - mean) + square * square / 4.0)
+    return 1.0 if mean >= 1.0 else min((n * mean + square / 2.0 + half) / (n + square), 1.0)
 
 
 def _squares(values: Sequence[float], mean: float) -> float:
@@ -135,5 +183,5 @@ def _correlation(gains: Sequence[float], losses: Sequence[float], gain: float, l
     return max(-len(gains) * (gain * loss) / spread, -1.0) if spread > 0.0 else 0.0
 
 
-def _added(one: float, other: float, correlation: float) -> float:
-    return math.sqrt(max(one * one + other * other - 2.0 * correlation * (one * other), 0.0))
+def _added(gain: float, loss: float, correlation: float) -> float:
+    return math.sqrt(max(gain * gain + loss * loss - 2.0 * correlation * (gain * loss), 0.0))

@@ -9,7 +9,7 @@ from whet.errors import WhetError
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
+class AlphaBudget:
     """The alphas of a run add up to at most `total`: the first `even` candidates get equal shares of half of it."""
 
     total: float

@@ -1,14 +1,13 @@
-"""What a gate measures: one number read from a score, and the guards, numbers that may not get worse."""
+"""What is measured: a number read from a score. A gate decides on a metric, and a run claims on the same."""
 
 from __future__ import annotations
 
 import math
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 from whet.errors import WhetError
-from whet.types import Score
+from whet.types import Outcome, Score
 
 BOUNDED = ("hard", "soft")
 _MIXED = re.compile(r"mixed\(([^)]*)\)")
@@ -40,7 +39,7 @@ class Metric:
         """The width of the scale where it is known: 1 for what lies in [0, 1]."""
         return 1.0 if self.name in BOUNDED or self.name.startswith("mixed(") else None
 
-    def of(self, score: Score) -> float | None:
+    def of(self, score: Score | Outcome) -> float | None:
         """The number, or None where this score does not report it."""
         if self.name in ("hard", "soft", "reward"):
             return float(getattr(score, self.name))
@@ -54,23 +53,9 @@ class Metric:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """A metric that an accepted candidate may worsen by at most `bound`, as the mean over the tasks seen.
+HARD, SOFT, REWARD = Metric("hard"), Metric("soft"), Metric("reward")
 
-    The bound holds for the observed mean difference: a guard refuses when in doubt rather than testing for harm.
-    """
 
-    metric: Metric
-    bound: float = 0.0
-    better: Literal["up", "down"] = "up"
-
-    def __post_init__(self) -> None:
-        if self.better not in ("up", "down"):
-            raise WhetError(f"guard {self.metric}: better is 'up' or 'down', not {self.better!r}")
-        if not (math.isfinite(self.bound) and self.bound >= 0.0):
-            raise WhetError(f"guard {self.metric}: the bound is a finite number of at least 0, not {self.bound!r}")
-
-    def harm(self, difference: float) -> float:
-        """How much worse a difference (candidate minus incumbent) is; negative: better."""
-        return -difference if self.better == "up" else difference
+def as_metric(metric: Metric | str) -> Metric:
+    """A metric by its name."""
+    return metric if isinstance(metric, Metric) else Metric(metric)
