@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from whet.run.gating import build_gate
+from whet.run.decide import build_gate
 
 from whet.config.load import validate
 from whet.config.schema import GateSection

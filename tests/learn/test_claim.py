@@ -8,7 +8,7 @@ import json
 import pytest
 from reflact_world import Kinds, config, trained
 from rich.console import Console
-from whet.run.testing import BEST
+from whet.run.sealed_test import BEST
 from whet.run.train_catalog import show_training
 
 from whet.cli.train import show

@@ -63,7 +63,7 @@ def test_outcomes_hold_what_the_rollouts_say(tmp_path: Path) -> None:
 
 def test_a_part_that_is_no_finite_number_is_not_in_the_outcome(tmp_path: Path) -> None:
     parts = {"edge": 2, "sum": math.nan, "ratio": math.inf, "said": None}
-    with Ledger.create(tmp_path) as ledger:
+    with LedgerWriter.create(tmp_path) as ledger:
         ledger.add_rollouts([rollout(1, outcome=Score(1, 1.0, 1.0, parts))])  # type: ignore[arg-type]
         [outcome] = ledger.outcomes("eval")
     assert outcome.parts == {"edge": 2.0}
