@@ -11,10 +11,10 @@ _MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL", "skip": "-   "}
 
 def doctor_command(config: Path | None, overrides: tuple[str, ...], *, runs: Path, ask: bool) -> None:
     """Print the findings; exit code 1 when something that a run needs is broken."""
-    from whet.cli.terminal import console
     from whet.config.kinds import EVAL, config_class, config_kind
     from whet.config.load import load_config, read_toml
     from whet.run.doctor import broken, diagnose
+    from whet.terminal import console
 
     kind = config_kind(read_toml(config)) if config else EVAL
     chosen = load_config(config_class(kind), config, None, overrides) if config or overrides else None

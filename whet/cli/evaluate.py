@@ -8,7 +8,6 @@ from typing import Any
 
 from rich.console import Console
 
-from whet.cli.terminal import TerminalProgress, console, interruptible
 from whet.config.kinds import TRAIN
 from whet.config.load import load_config, parse_value, write_config
 from whet.config.schema import EvalConfig
@@ -18,6 +17,7 @@ from whet.run.api import rebuild, resume, run_evaluation
 from whet.run.estimate import describe
 from whet.run.evaluate import EvalResult, plan_evaluation
 from whet.run.workspace import find_run, run_kind
+from whet.terminal import TerminalProgress, console, interruptible
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from whet.cli.terminal import TerminalProgress, console, interruptible
 from whet.config.load import load_config, write_config
 from whet.config.train import TrainConfig
 from whet.evals.compare import Comparison
@@ -17,6 +16,7 @@ from whet.learn.reflact.training import Training
 from whet.run.testing import BEST, FINAL, INITIAL, NONE, Tested
 from whet.run.train import TrainPlan, TrainResult, plan_training
 from whet.run.training_api import resume_training, train
+from whet.terminal import TerminalProgress, console, interruptible
 
 SHOWN = 160
 """Characters of a change in the list."""

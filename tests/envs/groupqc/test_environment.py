@@ -13,8 +13,8 @@ import pytest
 from whet.envs.base import drive
 from whet.envs.check import check
 from whet.envs.groupqc import FAMILY, GroupQc
-from whet.envs.groupqc.prompt import CLOSE, OPEN, fenced
-from whet.envs.groupqc.records import Ticket
+from whet.envs.groupqc.records import SiteTicket
+from whet.envs.groupqc.tickets.prompt import CLOSE, OPEN, fenced
 from whet.envs.splits import split_of
 from whet.errors import WhetError
 from whet.keys import digest
@@ -27,12 +27,14 @@ GOOD = (
 )
 
 
-def ticket(number: int = 1, label: Any = "pass", summaries: tuple[str, ...] = GOOD, mission: str = MISSION) -> Ticket:
+def ticket(
+    number: int = 1, label: Any = "pass", summaries: tuple[str, ...] = GOOD, mission: str = MISSION
+) -> SiteTicket:
     images = tuple(f"{number}_{n}.jpg" for n in range(1, len(summaries) + 1))
-    return Ticket(f"QC-SYN-20260101-{number:07d}", mission, label, images, summaries)
+    return SiteTicket(f"QC-SYN-20260101-{number:07d}", mission, label, images, summaries)
 
 
-def filed(folder: Path, tickets: Iterable[Ticket | str], **args: Any) -> GroupQc:
+def filed(folder: Path, tickets: Iterable[SiteTicket | str], **args: Any) -> GroupQc:
     path = folder / "t.jsonl"
     lines = (one if isinstance(one, str) else json.dumps(one.as_line(), ensure_ascii=False) for one in tickets)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

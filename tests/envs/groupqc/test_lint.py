@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from photo_trees import MISSION
 
-from whet.envs.groupqc.lint import LintReport, lint_file
-from whet.envs.groupqc.stage_a_file import BadLine, read_line
+from whet.envs.groupqc.tickets.line import BadLine, read_line
+from whet.envs.groupqc.tickets.lint import LintReport, lint_file
 from whet.errors import WhetError
 
 SUMMARY = '{"统计": [{"类别": "电线", "捆扎": {"整齐": 2}}]}'

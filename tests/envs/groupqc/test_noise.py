@@ -6,19 +6,19 @@ from collections import Counter
 
 import pytest
 
-from whet.envs.groupqc.noise import CHANNELS, Noise
-from whet.envs.groupqc.pack import find_mission
-from whet.envs.groupqc.records import Channel, Group
-from whet.envs.groupqc.summaries import read_summary
-from whet.envs.groupqc.world import World
+from whet.envs.groupqc.pack.file import find_mission
+from whet.envs.groupqc.records import Channel, GeneratedGroup
+from whet.envs.groupqc.summaries.counts import read_summary
+from whet.envs.groupqc.world.noise import CHANNELS, Noise
+from whet.envs.groupqc.world.world import SiteWorld
 from whet.errors import WhetError
 
 PACK, MISSION = find_mission("BBU接地线检查")
 
 
-def groups(mission: str = "BBU接地线检查", count: int = 200, **rates: object) -> list[Group]:
+def groups(mission: str = "BBU接地线检查", count: int = 200, **rates: object) -> list[GeneratedGroup]:
     pack, found = find_mission(mission)
-    world = World(pack, found, Noise.of(rates))
+    world = SiteWorld(pack, found, Noise.of(rates))
     return [world.group("train", index) for index in range(count)]
 
 
@@ -97,7 +97,7 @@ def test_drift_begins_at_its_date() -> None:
 
 
 def test_drift_shifts_the_brands_the_label_format_and_the_omissions() -> None:
-    def figures(found: list[Group]) -> tuple[float, float, float]:
+    def figures(found: list[GeneratedGroup]) -> tuple[float, float, float]:
         items = [item for group in found for photo in group.photos for item in photo.items]
         brands = [item.value("品牌") for item in items if item.category == "BBU设备" and item.value("品牌")]
         texts = [item.value("文本") for item in items if item.value("文本")]
@@ -130,4 +130,4 @@ def test_an_object_of_another_domain_is_none_of_the_pack() -> None:
 )
 def test_a_mistake_in_the_rates_is_refused(rates: dict[str, object], message: str) -> None:
     with pytest.raises(WhetError, match=message):
-        World(PACK, MISSION, Noise.of(rates))
+        SiteWorld(PACK, MISSION, Noise.of(rates))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.envs.groupqc.stage_a_file import BadLine
-from whet.envs.groupqc.tickets import Tickets, read_exclusions, read_tickets, ticket_of
+from whet.envs.groupqc.tickets.file import TicketFile, read_exclusions, read_tickets, ticket_of
+from whet.envs.groupqc.tickets.line import BadLine
 from whet.errors import WhetError
 
 MISSION = "BBU接地线检查"
@@ -30,7 +30,7 @@ def line(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in {**made, **fields}.items() if value is not ...}
 
 
-def read(folder: Path, *lines: Any, **options: Any) -> Tickets:
+def read(folder: Path, *lines: Any, **options: Any) -> TicketFile:
     path = folder / "x_stage_a.jsonl"
     texts = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in lines]
     path.write_text("\n".join(texts) + "\n", encoding="utf-8")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from whet.envs.groupqc.pack import Verdict
+from whet.envs.groupqc.pack.schema import TicketVerdict
 
 SCHEMA_VERSION = 1
 """The version of a Stage-A line."""
@@ -25,15 +25,15 @@ Channel = Literal[
 ]
 """The ten ways in which a generated ticket departs from the plain truth."""
 
-Status = Literal["ok", "defect", "absent", "exempt"]
+NeedStatus = Literal["ok", "defect", "absent", "exempt"]
 """How a need stands: shown and good, shown and bad, not shown, does not apply."""
 
-Unrelated = Literal["document", "screenshot", "drawing", "form"]
+UnrelatedKind = Literal["document", "screenshot", "drawing", "form"]
 """What a photo shows that is not of the site."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PhotoObject:
     """One object in a photo: its category, and each attribute that can be seen with its value."""
 
     category: str
@@ -49,20 +49,20 @@ class Photo:
     """What one photo shows. With `unrelated`, nothing of the site."""
 
     name: str
-    items: tuple[Item, ...] = ()
+    items: tuple[PhotoObject, ...] = ()
     notes: tuple[str, ...] = ()
-    unrelated: Unrelated | None = None
+    unrelated: UnrelatedKind | None = None
     seed: int = 0
     """Where things stand in the drawing, and in what light."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class SiteTicket:
     """One work order as it is handed in: `label` is what a reviewer said, `summaries` one line for each image."""
 
     group_id: str
     mission: str
-    label: Verdict
+    label: TicketVerdict
     images: tuple[str, ...]
     summaries: tuple[str, ...]
     label_source: str = "human"
@@ -113,9 +113,9 @@ class Truth:
     `verdict` only for an unobservable fail. `needs` maps `need` (or `station/need`) to how it stands.
     """
 
-    verdict: Verdict
-    observable: Verdict
-    needs: Mapping[str, Status] = field(default_factory=dict)
+    verdict: TicketVerdict
+    observable: TicketVerdict
+    needs: Mapping[str, NeedStatus] = field(default_factory=dict)
     clean: tuple[str, ...] = ()
     """The summaries before any noise."""
     noise: tuple[NoiseEvent, ...] = ()
@@ -126,10 +126,10 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GeneratedGroup:
     """A generated ticket with its photos and its truth."""
 
-    ticket: Ticket
+    ticket: SiteTicket
     photos: tuple[Photo, ...]
     truth: Truth
 

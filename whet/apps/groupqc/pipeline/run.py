@@ -1,0 +1,158 @@
+"""The whole way in one command: photos to summaries to verdicts to a report. Start it again, and it goes on.
+
+OUT/MISSION_stage_a.jsonl, .errors.jsonl   Stage-A's files for each mission
+OUT/audits/audit-…/                        the audit of all of them: its ledger and its files
+OUT/report.md, OUT/run.json                what came of it, and where it lies
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from whet.apps.groupqc.audit.files import REPORT
+from whet.apps.groupqc.audit.run import AuditResult, AuditSettings, run_audit
+from whet.apps.groupqc.stage_a.config import stage_a_config
+from whet.apps.groupqc.stage_a.run import StageAResult, run_stage_a
+from whet.config.load import load_config
+from whet.config.schema import EvalConfig
+from whet.envs.groupqc.environment import GroupQc
+from whet.envs.groupqc.pack.file import load_packs
+from whet.envs.groupqc.tickets.file import ENDING
+from whet.errors import WhetError, nearest
+from whet.ledger.projection import write_atomically, write_json
+from whet.models.base import Model
+from whet.rollout.engine import Progress
+from whet.run.compose import Given
+
+READER = "baseline:reader"
+RULES = "baseline:rules"
+
+AUDITS = "audits"
+SUMMARY = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PipelinePlan:
+    """What is to be run. Without a verdict model the model of the photos judges too, or the rules beside the reader."""
+
+    root: Path
+    out: Path
+    model: str
+    verdict_model: str = ""
+    missions: tuple[str, ...] = ()
+    packs: tuple[str, ...] = ()
+    stage_a: Mapping[str, Any] = field(default_factory=dict)
+    """Further options of Stage-A, by section of its config."""
+    stage_b: Mapping[str, Any] = field(default_factory=dict)
+    overrides: tuple[str, ...] = ()
+    """`a.b=c` texts for the audit's config."""
+    settings: AuditSettings = AuditSettings()
+
+    @property
+    def judging(self) -> str:
+        return self.verdict_model or (RULES if self.model == READER else self.model)
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineResult:
+    """What came of it. There is no audit where Stage-A was stopped, or no group came through."""
+
+    stages: Mapping[str, StageAResult]
+    audit: AuditResult | None
+    report: Path | None
+
+    @property
+    def exit_code(self) -> int:
+        """0: everything came through. 1: some groups did not, or lines or tickets were left out. 3: stopped."""
+        codes = [one.exit_code for one in self.stages.values()]
+        if 3 in codes or (self.audit is not None and self.audit.tally.stopped):
+            return 3
+        unfinished = self.audit is None or self.audit.metrics["n_unfinished"] or self.audit.metrics["n_rejected"]
+        return 1 if any(codes) or unfinished else 0
+
+
+def run_all(
+    wish: PipelinePlan,
+    *,
+    eyes: Model | None = None,
+    judge: Model | None = None,
+    progress: Progress | None = None,
+    retry_faults: bool = False,
+) -> PipelineResult:
+    """Run both stages. `eyes` and `judge` may be handed over instead of being named."""
+    stages: dict[str, StageAResult] = {}
+    for mission in _missions(wish):
+        out = wish.out / f"{mission}{ENDING}"
+        base = {"photos": {"packs": list(wish.packs)}, **wish.stage_a} if wish.packs else wish.stage_a
+        config = stage_a_config(wish.root, mission, wish.model, out, base=base)
+        stages[mission] = run_stage_a(config, model=eyes, progress=progress, retry_faults=retry_faults)
+    stopped = any(one.tally.stopped for one in stages.values())
+    if stopped or not any(one.written for one in stages.values()):
+        return PipelineResult(stages, None, None)
+    audit = _audit(wish, judge, progress, retry_faults)
+    return PipelineResult(stages, audit, _report(wish, stages, audit))
+
+
+def _missions(wish: PipelinePlan) -> Sequence[str]:
+    """The missions asked for, or those that have a folder under the root."""
+    if not wish.root.is_dir():
+        raise WhetError(f"{wish.root}: no such folder; it holds a folder for each mission")
+    known = [mission.name for pack in load_packs(wish.packs) for mission in pack.missions]
+    if wish.missions:
+        unknown = [one for one in wish.missions if one not in known]
+        if unknown:
+            hint = nearest(unknown[0], known) or f" Known: {', '.join(known)}."
+            raise WhetError(f"there is no mission {unknown[0]!r}.{hint}")
+        return wish.missions
+    found = [one.name for one in sorted(wish.root.iterdir()) if one.is_dir() and one.name in known]
+    if not found:
+        raise WhetError(f"{wish.root}: no folder in it is called like a mission: {', '.join(known)}")
+    return found
+
+
+def _audit(wish: PipelinePlan, judge: Model | None, progress: Progress | None, retry_faults: bool) -> AuditResult:
+    args: dict[str, Any] = {"strict": False, "rejects": str(wish.out / "rejects.jsonl")}
+    if wish.packs:
+        args["pack"] = list(wish.packs)
+    if wish.missions:
+        args["mission"] = list(wish.missions)
+    base = {
+        "env": {"name": f"groupqc:{wish.out}", "args": args},
+        "target": {"model": wish.judging},
+        "eval": {"n": "all"},
+    }
+    config = load_config(EvalConfig, None, {**base, **_merged(base, wish.stage_b)}, wish.overrides)
+    given = Given(env=GroupQc(str(wish.out), config.env.args), model=judge)
+    return run_audit(config, wish.settings, given, runs=wish.out / AUDITS, progress=progress, retry_faults=retry_faults)
+
+
+def _merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Sections of `more` laid over those of `base`."""
+    return {name: {**base.get(name, {}), **section} for name, section in more.items()}
+
+
+def _report(wish: PipelinePlan, stages: Mapping[str, StageAResult], audit: AuditResult) -> Path:
+    """The audit's report with what Stage-A could not use above it, and a summary for programs."""
+    lines = ["# From photos to verdicts", ""]
+    for mission, one in stages.items():
+        refused = f", {one.refused} refused (see {one.errors.name})" if one.refused else ""
+        copies = f", {one.copies} pairs of photos alike across groups" if one.copies else ""
+        lines.append(f"* {mission}: {one.written} groups summarised{refused}{copies}")
+    text = "\n".join(lines) + "\n\n#" + (audit.folder / REPORT).read_text(encoding="utf-8")
+    report = wish.out / REPORT
+    write_atomically(report, text.encode())
+    summary = {
+        "stages": {
+            mission: {"written": one.written, "refused": one.refused, "copies": one.copies, "file": one.out.name}
+            for mission, one in stages.items()
+        },
+        "audit": str(audit.folder.relative_to(wish.out)),
+        "model": wish.model,
+        "verdict_model": wish.judging,
+        "metrics": {name: audit.metrics[name] for name in ("n_used", "acc", "np", "ng", "invalid")},
+    }
+    write_json(wish.out / SUMMARY, summary)
+    return report
