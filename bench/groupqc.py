@@ -160,7 +160,7 @@ def labels(cases: Sequence[Case], groups: int) -> Iterator[Row]:
         data = photo_jpeg(pack, photo)
         seen = [item.value(pack.labels.text) for item in readers[pack.name].look(data).items]
         found, _ = engine(np.asarray(Image.open(io.BytesIO(data)))[:, :, ::-1])
-        whole = [str(one[1]).replace(" ", "") for one in found or []]
+        whole = [str(line[1]).replace(" ", "") for line in found or []]
         total += len(texts)
         ours += (Counter(texts) & Counter(seen)).total()
         theirs += (Counter(texts) & Counter(whole)).total()

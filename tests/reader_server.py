@@ -92,7 +92,7 @@ class ReaderServer:
         from whet.envs.groupqc.reader.reader import NotAnImage
 
         named = [(len(m.name), reader) for pack, reader in self._readers for m in pack.missions if m.name in text]
-        reader = max(named, key=lambda one: one[0])[1] if named else self._readers[0][1]
+        reader = max(named, key=lambda named_reader: named_reader[0])[1] if named else self._readers[0][1]
         try:
             return reader.read(image)
         except NotAnImage as problem:

@@ -68,7 +68,7 @@ def audit(
     **args: Any,
 ) -> AuditResult:
     path = folder / "t.jsonl"
-    rows = [json.dumps(one.as_line(), ensure_ascii=False) for one in tickets]
+    rows = [json.dumps(ticket.as_line(), ensure_ascii=False) for ticket in tickets]
     path.write_text("\n".join([*rows, *lines]) + "\n", encoding="utf-8")
     args = {"strict": False, **args}
     base = {
@@ -129,7 +129,7 @@ def test_every_ticket_has_its_statistics(tmp_path: Path) -> None:
     found = audit(tmp_path, PLANTED, settings=FOUR)
     first = rows(found, STATS)[0]
     assert (first["pass_count"], first["total_samples"], first["agreement"], first["n_images"]) == (4, 4, 1.0, 1)
-    assert [row["ticket_key"] for row in rows(found, STATS)] == sorted(one.key for one in PLANTED)
+    assert [row["ticket_key"] for row in rows(found, STATS)] == sorted(ticket.key for ticket in PLANTED)
 
 
 def test_steps_add_up_to_the_whole(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_stopping_when_settled_saves_draws_and_changes_no_majority(tmp_path: Pat
         (tmp_path / folder).mkdir()
     full = audit(tmp_path / "all", many(), wavering, AuditSettings(ballot))
     short = audit(tmp_path / "some", many(), wavering, AuditSettings(ballot, sequential=True))
-    majorities = [[row["majority_pred"] for row in rows(one, STATS)] for one in (full, short)]
+    majorities = [[row["majority_pred"] for row in rows(result, STATS)] for result in (full, short)]
     assert majorities[0] == majorities[1]
     assert short.metrics["draws"]["taken"] < full.metrics["draws"]["taken"] == 24 * 8
 
@@ -184,7 +184,7 @@ def test_an_audit_that_was_stopped_goes_on_to_the_same_bytes(tmp_path: Path) -> 
     stops = [
         audit(tmp_path / "parts", many(), wavering, settings, overrides=(f"control.budget.calls={n}",)) for n in (7, 31)
     ]
-    assert all(one.tally.stopped for one in stops)
+    assert all(stop.tally.stopped for stop in stops)
     assert stops[0].metrics["n_unfinished"] > 0
     ended = audit(tmp_path / "parts", many(), wavering, settings)
     assert contents(ended) == contents(whole)

@@ -59,7 +59,7 @@ def test_audit_prints_the_figures_and_names_the_report(tickets: Path, tmp_path: 
     for told in ("false releases, of the truly failing", "40 of 40 tickets judged", "report.md"):
         assert told in done.stdout
     assert json.loads((tmp_path / "m.json").read_text())["n_used"] == 40
-    assert {one.name for one in (tmp_path / "a").glob("baseline_*")} == {
+    assert {path.name for path in (tmp_path / "a").glob("baseline_*")} == {
         "baseline_metrics.json",
         "baseline_ticket_stats.jsonl",
         "baseline_wrong_cases.jsonl",

@@ -34,7 +34,7 @@ def audited(folder: Path, source: Path, model: str) -> Path:
 
 
 def drifted(report: DriftReport) -> set[str]:
-    return {one.about for one in report.drifted}
+    return {finding.about for finding in report.drifted}
 
 
 def test_other_sites_of_the_same_kind_raise_no_alarm(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_invalid_replies_are_named(tmp_path: Path) -> None:
 
 def test_a_change_by_chance_is_watched_at_most(tmp_path: Path) -> None:
     report = find_drift(file_of(tmp_path, "a.jsonl", n=6), file_of(tmp_path, "b.jsonl", seed=1, n=6))
-    assert {one.status for one in report.findings} <= {"ok", "watch"}
+    assert {finding.status for finding in report.findings} <= {"ok", "watch"}
 
 
 def test_thresholds_decide_what_is_drift(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_thresholds_decide_what_is_drift(tmp_path: Path) -> None:
 def test_a_report_can_be_read_by_a_program(tmp_path: Path) -> None:
     report = find_drift(file_of(tmp_path, "a.jsonl"), file_of(tmp_path, "b.jsonl", seed=1, malformed=0.6))
     data = json.loads(json.dumps(report.as_data()))
-    assert data["drifted"] == [one["about"] for one in data["compared"] if one["status"] == "drift"]
+    assert data["drifted"] == [finding["about"] for finding in data["compared"] if finding["status"] == "drift"]
 
 
 def test_nothing_to_compare_is_refused(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def small_groups(n: int) -> list[GeneratedGroup]:
     """Groups of at most two photos, so that drawing them takes little; both of a pair, or none."""
     made = [group for _, group in generate_groups({MISSION: find_mission(MISSION)}, 12 * n, noise=NOISE)]
     pairs = zip(made[::2], made[1::2], strict=True)
-    return [one for pair in pairs if all(len(group.photos) <= 2 for group in pair) for one in pair][:n]
+    return [group for pair in pairs if all(len(group.photos) <= 2 for group in pair) for group in pair][:n]
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +58,9 @@ def seeing(
     """A vision endpoint that knows every planted photo by its bytes."""
     pack, _ = find_mission(MISSION)
     known = {
-        hashlib.sha256((one.folder / name).read_bytes()).hexdigest(): with_header(pack, summary)
-        for one in written
-        for name, summary in zip(one.images, one.summaries, strict=True)
+        hashlib.sha256((folder.path / name).read_bytes()).hexdigest(): with_header(pack, summary)
+        for folder in written
+        for name, summary in zip(folder.images, folder.summaries, strict=True)
     }
 
     def look(self: ReaderServer, image: bytes, text: str) -> str:
@@ -72,8 +72,8 @@ def seeing(
         yield server
 
 
-def expected_verdict(pack: Pack, one: GroupFolder) -> str:
-    readings = [read_summary(pack, text) for text in one.summaries]
+def expected_verdict(pack: Pack, folder: GroupFolder) -> str:
+    readings = [read_summary(pack, text) for text in folder.summaries]
     return judge(pack, pack.mission(MISSION), readings).verdict
 
 
@@ -109,18 +109,18 @@ def test_sixty_groups_come_out_record_for_record(
     with seeing(written, monkeypatch) as server:
         ran = run_all(wish(root, tmp_path / "out", server))
     pack, _ = find_mission(MISSION)
-    good = {one.group.ticket.key: one for one in written if one.readable}
+    good = {folder.group.ticket.key: folder for folder in written if folder.readable}
     lines = rows(tmp_path / "out" / f"{MISSION}_stage_a.jsonl")
     assert {f"{line['group_id']}::{line['label']}": list(line["per_image"].values()) for line in lines} == {
-        key: list(one.summaries) for key, one in good.items()
+        key: list(folder.summaries) for key, folder in good.items()
     }
     refused = {row["ticket_key"] for row in rows(tmp_path / "out" / f"{MISSION}_stage_a.errors.jsonl")}
-    assert refused == {one.group.ticket.key for one in written} - set(good)
-    assert {"malformed", "missing", "empty"} <= {kind for one in written for kind, _ in one.planted}
-    assert len({one.group.ticket.group_id for one in written}) < len(written), "some sites are handed in twice"
+    assert refused == {folder.group.ticket.key for folder in written} - set(good)
+    assert {"malformed", "missing", "empty"} <= {kind for folder in written for kind, _ in folder.planted}
+    assert len({folder.group.ticket.group_id for folder in written}) < len(written), "some sites are handed in twice"
     assert ran.audit is not None
     stats = {row["ticket_key"]: row["majority_pred"] for row in rows(ran.audit.folder / STATS)}
-    verdicts = {key: expected_verdict(pack, one) for key, one in good.items()}
+    verdicts = {key: expected_verdict(pack, folder) for key, folder in good.items()}
     assert stats == verdicts
     for name, call in ((NG, "pass"), (NP, "fail")):
         wrong = {key for key, verdict in verdicts.items() if verdict == call and not key.endswith(call)}

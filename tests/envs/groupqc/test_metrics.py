@@ -94,7 +94,7 @@ def test_only_proportions_matter(tp: int, fn: int, pi: int, fp: int, tn: int, fi
 def test_calibration_compares_confidence_with_the_share_that_is_right() -> None:
     found = calibration([judged("pass", "pass", "pass"), judged("fail", "pass", "pass"), judged("fail", None)])
     assert found is not None
-    assert [(one.confidence, one.decided.part, one.decided.whole) for one in found.levels] == [(1.0, 1, 2)]
+    assert [(level.confidence, level.decided.part, level.decided.whole) for level in found.levels] == [(1.0, 1, 2)]
     assert (found.expected_error, found.brier) == (0.5, 0.5)
 
 

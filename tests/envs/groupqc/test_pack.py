@@ -83,7 +83,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_mission_names_and_codes_are_unique_over_all_packs() -> None:
     missions = [mission for pack in load_packs() for mission in pack.missions]
-    assert len({one.name for one in missions}) == len({one.code for one in missions}) == len(missions)
+    assert len({mission.name for mission in missions}) == len({mission.code for mission in missions}) == len(missions)
 
 
 def test_a_mission_added_to_the_file_can_be_generated_and_judged(edited: Callable[[str, str], Pack]) -> None:

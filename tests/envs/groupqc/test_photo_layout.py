@@ -19,7 +19,7 @@ def found(root: Path, rules: LayoutRules = RULES) -> MissionFolder:
 
 
 def reasons(root: Path, rules: LayoutRules = RULES) -> dict[str, str]:
-    return {one.ticket_key: one.reason for one in found(root, rules).refused}
+    return {refusal.ticket_key: refusal.reason for refusal in found(root, rules).refused}
 
 
 def test_photos_stand_in_natural_order(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_natural_order_does_not_depend_on_the_order_before(names: list[str], cha
 def test_the_rejected_groups_come_first_and_folders_in_plain_order(tmp_path: Path) -> None:
     for name, label in (("g10", PASS), ("g2", PASS), ("z", FAIL)):
         group(tmp_path, name, 1, label=label)
-    assert [(one.group_id, one.label) for one in found(tmp_path).groups] == [
+    assert [(group.group_id, group.label) for group in found(tmp_path).groups] == [
         ("z", "fail"),
         ("g10", "pass"),
         ("g2", "pass"),
@@ -78,7 +78,7 @@ def test_only_photos_of_the_folder_itself_are_taken(tmp_path: Path) -> None:
 def test_another_folder_beside_the_labels_is_skipped_with_a_warning(tmp_path: Path) -> None:
     group(tmp_path, "g", 1)
     group(tmp_path, "h", 1, label="unsorted")
-    assert [one.group_id for one in found(tmp_path).groups] == ["g"]
+    assert [group.group_id for group in found(tmp_path).groups] == ["g"]
     assert "unsorted: skipped" in found(tmp_path).warnings[0]
 
 
@@ -95,7 +95,7 @@ def test_what_cannot_be_used_is_set_aside_and_the_rest_goes_on(tmp_path: Path) -
     group(tmp_path, "many", [picture(1)] * 4)
     (group(tmp_path, "gone", 1) / "gone_2.png").symlink_to(tmp_path / "nowhere.png")
     rules = LayoutRules(RULES.labels, most_photos=3)
-    assert [one.group_id for one in found(tmp_path, rules).groups] == ["fine"]
+    assert [group.group_id for group in found(tmp_path, rules).groups] == ["fine"]
     assert reasons(tmp_path, rules) == {
         "empty::pass": "empty_group",
         "many::pass": "too_many_photos",
@@ -118,14 +118,14 @@ def test_two_folders_of_one_ticket_are_both_refused(tmp_path: Path) -> None:
         (path / "QC-TEMP-20241206-0015502_1.png").write_bytes(picture(ord(folder[0])))
     group(tmp_path, "fine", 1)
     refused = found(tmp_path).refused
-    assert [one.reason for one in refused] == ["duplicate_ticket"] * 2
-    assert [one.group_id for one in found(tmp_path).groups] == ["fine"]
+    assert [refusal.reason for refusal in refused] == ["duplicate_ticket"] * 2
+    assert [group.group_id for group in found(tmp_path).groups] == ["fine"]
 
 
 def test_a_site_that_was_handed_in_again_is_two_tickets(tmp_path: Path) -> None:
     group(tmp_path, "site", 2, label=FAIL)
     group(tmp_path, "site", 2, label=PASS)
-    assert [one.ticket_key for one in found(tmp_path).groups] == ["site::fail", "site::pass"]
+    assert [group.ticket_key for group in found(tmp_path).groups] == ["site::fail", "site::pass"]
 
 
 def test_the_same_photos_under_both_labels_are_refused(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_another_size_and_compression_stay_near(size: tuple[int, int], quality: 
 
 def test_different_photos_are_far_apart() -> None:
     looks = [perceptual_look(picture(seed)) for seed in range(40)]
-    pairs = [(one.distance(other), one.spot(other)) for at, one in enumerate(looks) for other in looks[:at]]
+    pairs = [(look.distance(other), look.spot(other)) for at, look in enumerate(looks) for other in looks[:at]]
     assert min(bits for bits, _ in pairs) > 2 * NEAR
     assert min(spot for _, spot in pairs) > 2 * SPOT
 
@@ -49,7 +49,7 @@ def test_a_copy_in_another_group_is_found_and_one_in_its_own_is_not() -> None:
         "c/1": perceptual_look(picture(2)),
     }
     pairs = copies(looks, {name: name[0] for name in looks})
-    assert [(one.first, one.second) for one in pairs] == [("a/1", "b/1"), ("a/1", "b/2")]
+    assert [(pair.first, pair.second) for pair in pairs] == [("a/1", "b/1"), ("a/1", "b/2")]
 
 
 def test_pictures_without_structure_are_copies_of_nothing() -> None:
@@ -68,7 +68,7 @@ def test_every_pair_within_reach_is_found(values: list[int], flipped: set[int]) 
     for bit in flipped:
         near ^= 1 << bit
     looks = {str(at): PhotoLook(value, b"same") for at, value in enumerate(values)} | {"near": PhotoLook(near, b"same")}
-    found = {(one.first, one.second): one.distance for one in copies(looks, {name: name for name in looks})}
+    found = {(copy.first, copy.second): copy.distance for copy in copies(looks, {name: name for name in looks})}
     assert near == 0 or found[("0", "near")] == len(flipped)
 
 

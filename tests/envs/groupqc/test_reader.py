@@ -76,13 +76,17 @@ def test_at_least_95_percent_of_states_and_texts_are_recovered_under_strain(name
     assert invented <= 0.05 * drawn
 
 
-DRAWN = [(pack, one) for pack in load_packs() for one in pack.categories if one.look != "text"]
+DRAWN = [(pack, category) for pack in load_packs() for category in pack.categories if category.look != "text"]
 
 
-@pytest.mark.parametrize(("pack", "category"), DRAWN, ids=[one.name for _, one in DRAWN])
+@pytest.mark.parametrize(("pack", "category"), DRAWN, ids=[category.name for _, category in DRAWN])
 def test_every_value_that_a_category_can_show_is_told_apart(pack: Pack, category: ObjectCategory) -> None:
     reader = PhotoReader(pack)
-    variants = [PhotoObject(category.name, ((one.name, value),)) for one in category.attributes for value in one.marks]
+    variants = [
+        PhotoObject(category.name, ((attribute.name, value),))
+        for attribute in category.attributes
+        for value in attribute.marks
+    ]
     for number, item in enumerate(variants or [PhotoObject(category.name, ((pack.labels.text, "C3-BBU3-D"),))]):
         seen = reader.look(photo_jpeg(pack, Photo("x.jpg", (item,), seed=number)))
         assert states(seen.items) == states((item,))
@@ -117,9 +121,9 @@ def test_a_photo_in_another_size_and_format_is_read_the_same() -> None:
 
 def test_a_photo_that_is_stored_upside_down_is_turned_by_its_exif_data(tmp_path: Path) -> None:
     groups = [SiteWorld(PACK, MISSION).group("train", index) for index in range(3)]
-    for one in write_tree(tmp_path, PACK, groups, ArchiveDamage(turned=1.0)):
-        for name, expected in zip(one.images, one.summaries, strict=True):
-            assert PhotoReader(PACK).summary((one.folder / name).read_bytes()) == expected
+    for folder in write_tree(tmp_path, PACK, groups, ArchiveDamage(turned=1.0)):
+        for name, expected in zip(folder.images, folder.summaries, strict=True):
+            assert PhotoReader(PACK).summary((folder.path / name).read_bytes()) == expected
 
 
 @pytest.mark.parametrize("pixel", [0, 128, 255])
@@ -150,7 +154,7 @@ def ask(server: ReaderServer, data: bytes, text: str) -> Reply:
 @pytest.mark.parametrize("mission", ["RRU线缆", "Extinguisher check", "BBU线缆布放要求"])
 def test_the_endpoint_answers_for_the_mission_that_is_named(server: ReaderServer, mission: str) -> None:
     pack, found = find_mission(mission)
-    photo = next(one for one in SiteWorld(pack, found).group("train", 0).photos if one.items)
+    photo = next(photo for photo in SiteWorld(pack, found).group("train", 0).photos if photo.items)
     reply = ask(server, photo_jpeg(pack, photo), f"Describe: {mission}")
     assert clean_summary(pack, reply.text) == render_summary(pack, photo.items, photo.notes)
     assert reply.finish == "stop"

@@ -88,7 +88,7 @@ def test_cleaning_what_is_clean_changes_nothing() -> None:
 )
 def test_every_form_is_read_into_the_same_counts(text: str) -> None:
     reading = read_summary(BBU, text)
-    assert {one.category: one.counts for one in reading.entries} == {
+    assert {entry.category: entry.counts for entry in reading.entries} == {
         "机柜处接地螺丝": {"可见性": {"完整": 1}, "符合性": {"符合": 1}},
         "电线": {"捆扎": {"整齐": 2}},
         "标签": {"文本": {"A区-BBU1-地线": 1}},
@@ -98,7 +98,10 @@ def test_every_form_is_read_into_the_same_counts(text: str) -> None:
 def test_an_english_plain_text_is_read_too() -> None:
     fire = load_pack("firesafety")
     items = [PhotoObject("exit sign", (("light", "lit"),)), PhotoObject("corridor", (("width", "clear"),))]
-    assert [one.category for one in read_summary(fire, plain_text(fire, items)).entries] == ["exit sign", "corridor"]
+    assert [entry.category for entry in read_summary(fire, plain_text(fire, items)).entries] == [
+        "exit sign",
+        "corridor",
+    ]
 
 
 CUT = st.builds(lambda text, length: text[:length], st.sampled_from([CANONICAL, PAIRED]), st.integers(0, 200))
@@ -165,7 +168,7 @@ def lint(pack: Pack, text: str) -> tuple[str, ...]:
     ],
 )
 def test_the_linter_names_what_is_wrong(pack: Pack, text: str, problem: str) -> None:
-    assert any(problem in one for one in lint(pack, text))
+    assert any(problem in found for found in lint(pack, text))
 
 
 @pytest.mark.parametrize(("pack", "text"), [(BBU, CANONICAL), (RRU, PAIRED), (BBU, "无关图片")])

@@ -21,7 +21,9 @@ EXEMPT = {"类别": "BBU设备", "品牌": {"爱立信": 1}, "挡风板需求": 
 def judged(mission: str, *photos: list[dict[str, Any]] | str) -> Judgement:
     """The judgement on photos, each a list of entries or the text of a summary."""
     pack, found = find_mission(mission)
-    texts = [one if isinstance(one, str) else canonical(pack.words, {pack.words.statistics: one}) for one in photos]
+    texts = [
+        photo if isinstance(photo, str) else canonical(pack.words, {pack.words.statistics: photo}) for photo in photos
+    ]
     return judge(pack, found, [read_summary(pack, text) for text in texts])
 
 
@@ -44,7 +46,7 @@ def at(distance: int, *entries: dict[str, Any]) -> list[dict[str, Any]]:
 )
 def test_earthing_needs_both_ends_and_tidy_wires(photos: list[Any], verdict: str, wrong: list[str]) -> None:
     judgement = judged("BBU接地线检查", *photos)
-    assert (judgement.verdict, [one.need.id for one in judgement.failures]) == (verdict, wrong)
+    assert (judgement.verdict, [failure.need.id for failure in judgement.failures]) == (verdict, wrong)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,9 @@ LABEL = {"类别": "标签", "文本": {"B扇区-RRU2-尾纤": 1}, "组": {"1": 
 def test_every_station_must_pass_by_itself() -> None:
     judgement = judged("RRU线缆", at(46, PIGTAIL, LABEL), at(90, {**PIGTAIL, "套管保护": {"无套管": 1}}, LABEL))
     assert judgement.verdict == "fail"
-    assert [(one.key, one.status, one.images) for one in judgement.failures] == [("90/sleeve", "defect", (2,))]
+    assert [(failure.key, failure.status, failure.images) for failure in judgement.failures] == [
+        ("90/sleeve", "defect", (2,))
+    ]
 
 
 def test_images_of_one_station_are_joined() -> None:

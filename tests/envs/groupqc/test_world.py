@@ -33,7 +33,7 @@ def test_the_rules_find_the_latent_state_in_the_clean_summaries(
     judgement = judge(pack, mission, [read_summary(pack, text) for text in group.truth.clean])
     assert judgement.verdict == group.truth.observable
     if any(photo.items for photo in group.photos):
-        assert {one.key: one.status for one in judgement.findings} == group.truth.needs
+        assert {finding.key: finding.status for finding in judgement.findings} == group.truth.needs
 
 
 @by_mission
@@ -50,7 +50,7 @@ def test_without_noise_the_label_is_the_verdict_and_the_linter_is_content(pack: 
         assert group.ticket.label == group.truth.verdict == group.truth.observable
         assert group.truth.noise == ()
         assert group.ticket.summaries == group.truth.clean
-        assert [problems(pack, mission, read_summary(pack, one)) for one in group.truth.clean] == [()] * len(
+        assert [problems(pack, mission, read_summary(pack, text)) for text in group.truth.clean] == [()] * len(
             group.photos
         )
 
@@ -93,15 +93,15 @@ def test_another_seed_gives_other_sites() -> None:
 @by_mission
 def test_tickets_have_the_size_and_the_pass_share_of_real_ones(pack: Pack, mission: Mission) -> None:
     groups = [SiteWorld(pack, mission).group("train", index) for index in range(600)]
-    sizes = [len(one.photos) for one in groups]
+    sizes = [len(group.photos) for group in groups]
     assert 2 <= statistics.median(sizes) <= 3
     assert 3 <= statistics.mean(sizes) <= 4
     assert min(sizes) == 1
     assert max(sizes) <= 38
-    assert abs(sum(one.ticket.label == "pass" for one in groups) / 600 - mission.pass_share) < 0.07
-    unrelated = sum(photo.unrelated is not None for one in groups for photo in one.photos) / sum(sizes)
+    assert abs(sum(group.ticket.label == "pass" for group in groups) / 600 - mission.pass_share) < 0.07
+    unrelated = sum(photo.unrelated is not None for group in groups for photo in group.photos) / sum(sizes)
     assert 0.08 < unrelated < 0.17
-    assert max(len(photo.items) for one in groups for photo in one.photos) <= MOST_ITEMS + 1
+    assert max(len(photo.items) for group in groups for photo in group.photos) <= MOST_ITEMS + 1
 
 
 @by_mission

@@ -90,12 +90,12 @@ def gradient(
     from whet.terminal import TerminalProgress, console
 
     given = tuple(parse_args(args or ()).items())
-    asked = room.GradientPlan(model, n, turns, split, seed, playbook, floor, given, tuple(overrides or ()))
+    plan = room.GradientPlan(model, n, turns, split, seed, playbook, floor, given, tuple(overrides or ()))
     chosen = cells_named(cells or ())
-    rows = room.gradient(asked, runs=runs, progress=TerminalProgress(), cells=chosen)
+    rows = room.gradient(plan, runs=runs, progress=TerminalProgress(), cells=chosen)
     if json is not None:
-        write_json(json, room.to_data(asked, rows))
-    for table in room.tables(asked, rows):
+        write_json(json, room.to_data(plan, rows))
+    for table in room.tables(plan, rows):
         console().print(table)
     means = ", ".join(f"{name} {100 * value:.0f} %" for name, value in room.steps(rows).items())
     console().print(f"{room.BAND_METRIC}: {means}", highlight=False)
@@ -128,5 +128,5 @@ def metrics(
     opened = open_run(run, runs)
     found = measure(opened)
     if json is not None:
-        write_json(json, {one.who: one.to_data() for one in found})
+        write_json(json, {figures.who: figures.to_data() for figures in found})
     console().print(table(found, opened.name))

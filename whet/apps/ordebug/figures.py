@@ -35,8 +35,8 @@ class PolicyFigures:
             "tokens": self.tokens,
             "DA": self.diagnosis,
             **{
-                name: {"value": one.value, "low": one.interval.low, "high": one.interval.high}
-                for name, one in self.metrics.items()
+                name: {"value": estimate.value, "low": estimate.interval.low, "high": estimate.interval.high}
+                for name, estimate in self.metrics.items()
             },
         }
 
@@ -48,7 +48,7 @@ def measure(run: Run) -> list[PolicyFigures]:
     purposes = sorted({outcome.ticket.purpose for outcome in _all_outcomes(run)})
     others = [purpose for purpose in purposes if purpose.startswith(FLOOR)]
     found = [figures(run.config.target.model, run.rollouts(EVAL))]
-    return found + [figures(BASELINE + one.removeprefix(FLOOR), run.rollouts(one)) for one in others]
+    return found + [figures(BASELINE + purpose.removeprefix(FLOOR), run.rollouts(purpose)) for purpose in others]
 
 
 def _all_outcomes(run: Run) -> Iterable[Any]:
@@ -58,13 +58,13 @@ def _all_outcomes(run: Run) -> Iterable[Any]:
 
 def figures(who: str, rollouts: Iterable[Rollout]) -> PolicyFigures:
     """Add up rollouts; faults are not in any denominator, and draws of one task are averaged first."""
-    scored = [(one, one.score) for one in rollouts if one.score is not None]
+    scored = [(rollout, rollout.score) for rollout in rollouts if rollout.score is not None]
     parts = [score.parts for _, score in scored]
     found: dict[str, Estimate] = {}
     for metric in metrics.METRICS:
         by_task: dict[int, list[float]] = {}
-        for (rollout, _), one in zip(scored, parts, strict=True):
-            value = metrics.value(metric, one)
+        for (rollout, _), values in zip(scored, parts, strict=True):
+            value = metrics.value(metric, values)
             if value is not None:
                 by_task.setdefault(rollout.ticket.index, []).append(value)
         means = [math.fsum(values) / len(values) for values in by_task.values()]
@@ -89,7 +89,9 @@ def table(rows: Sequence[PolicyFigures], title: str = "") -> Table:
     made.add_row("tasks", *(str(row.tasks) for row in rows))
     for metric in metrics.METRICS:
         found = [row.metrics.get(metric.name) for row in rows]
-        made.add_row(metric.name, *(_cell(one, metric.rate, wide=not place) for place, one in enumerate(found)))
+        made.add_row(
+            metric.name, *(_cell(estimate, metric.rate, wide=not place) for place, estimate in enumerate(found))
+        )
     made.add_row("DA", *("-" if row.diagnosis is None else f"{100 * row.diagnosis:.0f} %" for row in rows))
     made.add_row("tokens", *(f"{row.tokens:.0f}" for row in rows))
     return made

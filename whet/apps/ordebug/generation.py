@@ -37,14 +37,16 @@ def generate_cells(
     wanted = cells_named(cells)
     chosen = tuple(cell for cell in CELLS if cell.name in wanted)
     written = generate_all(out, n, seed, cells=chosen, processes=processes, progress=tick)
-    return "\n".join([*(_line(one) for one in written), f"{sum(one.problems for one in written)} problems in {out}"])
+    return "\n".join(
+        [*(_line(cell) for cell in written), f"{sum(cell.problems for cell in written)} problems in {out}"]
+    )
 
 
-def _line(one: Written) -> str:
-    low, high = one.rows
+def _line(cell: Written) -> str:
+    low, high = cell.rows
     return (
-        f"{one.cell.name:<15} {one.problems:>5} problems, {low} to {high} rows, "
-        f"repaired by search {100 * one.search_rate:.0f} %, by dropping {100 * one.drop_first_rate:.0f} %"
+        f"{cell.cell.name:<15} {cell.problems:>5} problems, {low} to {high} rows, "
+        f"repaired by search {100 * cell.search_rate:.0f} %, by dropping {100 * cell.drop_first_rate:.0f} %"
     )
 
 
@@ -52,13 +54,13 @@ def inspect(folder: Path, *, gurobi: bool = False) -> str:
     """What `ordebug:FOLDER` would hold, what is left out and why, and where Gurobi disagrees if it is asked."""
     found: Imported = load_directory(folder)
     lines = [
-        f"{one.id}  type {one.kind} {one.difficulty:<6}  {len(one.sabotaged.rows):>3} rows "
-        f"{len(one.sabotaged.columns):>3} variables, subsystem of {one.certificate.subsystem.size}"
-        for one in found.instances
+        f"{instance.id}  type {instance.kind} {instance.difficulty:<6}  {len(instance.sabotaged.rows):>3} rows "
+        f"{len(instance.sabotaged.columns):>3} variables, subsystem of {instance.certificate.subsystem.size}"
+        for instance in found.instances
     ]
-    lines += [f"refused: {one}" for one in found.refused]
+    lines += [f"refused: {problem}" for problem in found.refused]
     if gurobi:
-        told = [(one.id, disagreement(one)) for one in found.instances]
+        told = [(instance.id, disagreement(instance)) for instance in found.instances]
         lines += [f"{name}: {why}" for name, why in told if why]
         lines.append(f"Gurobi agrees on {sum(not why for _, why in told)} of {len(told)}")
     return "\n".join([*lines, f"{len(found.instances)} problems can be used, {len(found.refused)} are refused"])

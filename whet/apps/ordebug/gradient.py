@@ -92,48 +92,48 @@ def against(estimate: Estimate, band: tuple[float, float]) -> str:
 
 
 def gradient(
-    asked: GradientPlan, *, runs: Path = RUNS, progress: Progress | None = None, cells: Sequence[str] = CELL_NAMES
+    plan: GradientPlan, *, runs: Path = RUNS, progress: Progress | None = None, cells: Sequence[str] = CELL_NAMES
 ) -> list[CellRow]:
     """Evaluate the cells one after the other. `Interrupted` passes through; the same call continues."""
     rows = []
     for cell in cells:
-        folder, model = _evaluated(asked, cell, runs, progress)
-        names = REFERENCES if asked.floor else ()
-        others = {name: _evaluated(asked.reference(name), cell, runs, progress)[1] for name in names}
+        folder, model = _evaluated(plan, cell, runs, progress)
+        names = REFERENCES if plan.floor else ()
+        others = {name: _evaluated(plan.reference(name), cell, runs, progress)[1] for name in names}
         rows.append(CellRow(cell, folder, model, others))
     return rows
 
 
-def _evaluated(asked: GradientPlan, cell: str, runs: Path, progress: Progress | None) -> tuple[Path, PolicyFigures]:
-    env = FAMILY.build(cell, "", asked.arguments)
-    result = run_evaluation(asked.config(cell), Given(env=env), runs=runs, progress=progress)
+def _evaluated(plan: GradientPlan, cell: str, runs: Path, progress: Progress | None) -> tuple[Path, PolicyFigures]:
+    env = FAMILY.build(cell, "", plan.arguments)
+    result = run_evaluation(plan.config(cell), Given(env=env), runs=runs, progress=progress)
     return result.folder, measure(open_run(result.folder))[0]
 
 
-def to_data(asked: GradientPlan, rows: Sequence[CellRow]) -> dict[str, Any]:
+def to_data(plan: GradientPlan, rows: Sequence[CellRow]) -> dict[str, Any]:
     return {
-        "model": asked.model,
-        "n": asked.n,
-        "turns": asked.turns,
-        "split": asked.split,
+        "model": plan.model,
+        "n": plan.n,
+        "turns": plan.turns,
+        "split": plan.split,
         "cells": {
             row.cell: {
                 "band": list(row.band),
                 "verdict": row.verdict,
                 "run": row.folder.name,
                 "model": row.model.to_data(),
-                "baselines": {name: one.to_data() for name, one in row.others.items()},
+                "baselines": {name: figures.to_data() for name, figures in row.others.items()},
             }
             for row in rows
         },
     }
 
 
-def tables(asked: GradientPlan, rows: Sequence[CellRow]) -> list[Table]:
+def tables(plan: GradientPlan, rows: Sequence[CellRow]) -> list[Table]:
     """The model: the published rate with its band, and ours. Below it, how many problems each reference repairs."""
-    k = 10 if asked.turns <= 10 else 20
+    k = 10 if plan.turns <= 10 else 20
     repaired = f"repaired@{k}"
-    title = f"{asked.model}: {asked.n} problems a cell, {asked.turns} steps, {asked.split}"
+    title = f"{plan.model}: {plan.n} problems a cell, {plan.turns} steps, {plan.split}"
     model = _table(title, BAND_METRIC, "band", "", repaired, f"feasible@{k}", "recall", "DA")
     for row in rows:
         low, high = row.band

@@ -63,8 +63,8 @@ def traces(env: OrDebug, n: int, seed: int = 0) -> Iterator[tuple[dict[str, Any]
             told = iter(demonstration(instance, env.settings, seed_for("ordebug", "traces", seed, index)))
 
             def answer(said: Conversation, asked: Ask, told: Any = told) -> Reply:
-                one = next(told)
-                return say(one.action, env.settings.protocol, one.thought, place=len(said))
+                step = next(told)
+                return say(step.action, env.settings.protocol, step.thought, place=len(said))
 
             driven = drive(env.play(env.task("train", index)), answer, perform, env.settings.max_steps + 1)
             if not driven.score.hard:
@@ -82,9 +82,9 @@ def _record(name: str, kind: str, difficulty: str, driven: Driven) -> dict[str, 
     tools = [
         {
             "type": "function",
-            "function": {"name": one.name, "description": one.description, "parameters": one.parameters},
+            "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
         }
-        for one in driven.asks[0].tools
+        for tool in driven.asks[0].tools
     ]
     labels = {"id": name, "kind": kind, "difficulty": difficulty}
     return {"messages": messages, **({"tools": tools} if tools else {}), **labels}

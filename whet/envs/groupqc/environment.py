@@ -129,7 +129,7 @@ class GroupQc(Environment):
     @property
     def left_out(self) -> str:
         """What is not among the tasks, in words; '' where nothing is missing."""
-        over = sum(one.reason == "over_length" for one in self.rejects)
+        over = sum(reject.reason == "over_length" for reject in self.rejects)
         counted = ((len(self.rejects) - over, "no tickets"), (over, "too long"), (len(self.excluded), "excluded"))
         return ", ".join(f"{count} lines are {what}" for count, what in counted if count)
 
@@ -146,7 +146,7 @@ class GroupQc(Environment):
         return read_tickets(path, known, wanted=_listed(given.get("mission", "")), exclude=exclude)
 
     def _filed(self, source: str, read: TicketFile, given: Mapping[str, Any]) -> FiledTickets:
-        filed = FiledTickets(read, [one for one in read.placed if self._over(one)])
+        filed = FiledTickets(read, [line for line in read.lines if self._over(line)])
         if given.get("strict", True):
             refuse_rejects(source, filed.rejects)
         if given.get("rejects") or not given.get("strict", True):
@@ -154,15 +154,15 @@ class GroupQc(Environment):
         self.rejects, self.excluded = filed.rejects, filed.excluded
         return filed
 
-    def _over(self, one: TicketLine) -> bool:
+    def _over(self, line: TicketLine) -> bool:
         """A prompt has at most as many tokens as letters: only what may be too long is built."""
-        pack, mission = self._missions[one.ticket.mission]
+        pack, mission = self._missions[line.ticket.mission]
         frame = self._frames.get(mission.name)
         if frame is None:
             frame = self._frames[mission.name] = _letters(messages(pack, mission, (), self._rules))
-        if frame + sum(len(text) + 64 for text in one.ticket.summaries) <= self._max_prompt:
+        if frame + sum(len(text) + 64 for text in line.ticket.summaries) <= self._max_prompt:
             return False
-        asked = messages(pack, mission, evidence(pack, mission, one.ticket), self._rules)
+        asked = messages(pack, mission, evidence(pack, mission, line.ticket), self._rules)
         return estimated_tokens(asked) > self._max_prompt
 
 
@@ -180,7 +180,9 @@ def chosen_missions(packs: Sequence[Pack], wanted: Sequence[str]) -> Missions:
     for name in wanted:
         if name not in known:
             hint = nearest(name, known) or f" Known: {', '.join(known)}."
-            raise WhetError(f"there is no mission {name!r} in the packs {', '.join(one.name for one in packs)}.{hint}")
+            raise WhetError(
+                f"there is no mission {name!r} in the packs {', '.join(pack.name for pack in packs)}.{hint}"
+            )
     return {name: known[name] for name in wanted} if wanted else known
 
 
@@ -196,7 +198,7 @@ def _list_rejects(path: Path, rejects: Sequence[Reject]) -> None:
     """The lines that are no tickets, with where and why; no file where there are none."""
     try:
         if rejects:
-            write_atomically(path, b"".join(json_line(one.as_line()) for one in rejects))
+            write_atomically(path, b"".join(json_line(reject.as_line()) for reject in rejects))
         else:
             path.unlink(missing_ok=True)
     except OSError as error:

@@ -147,8 +147,14 @@ class GeneratedGroup:
             "needs": dict(self.truth.needs),
             "clean": list(self.truth.clean),
             "noise": [
-                {"channel": one.channel, "image": one.image, "what": one.what, "before": one.before, "after": one.after}
-                for one in self.truth.noise
+                {
+                    "channel": event.channel,
+                    "image": event.image,
+                    "what": event.what,
+                    "before": event.before,
+                    "after": event.after,
+                }
+                for event in self.truth.noise
             ],
             "photos": [
                 {

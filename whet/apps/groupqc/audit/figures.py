@@ -44,8 +44,8 @@ def figures(judged: Sequence[VotedTicket], *, budget: float = BUDGET, level: flo
         "level": level,
         "rates": {name: share_figure(share, level) for name, share in shares(matrix).items()},
         "balanced_accuracy": _balanced(matrix, level),
-        "mcc": _by_posterior(matrix, lambda one: one.mcc, level),
-        "kappa": _by_posterior(matrix, lambda one: one.kappa, level),
+        "mcc": _by_posterior(matrix, lambda drawn: drawn.mcc, level),
+        "kappa": _by_posterior(matrix, lambda drawn: drawn.kappa, level),
         "calibration": _calibration(judged, level),
         "risk_coverage": _risk_coverage(judged, budget, level),
     }
@@ -99,7 +99,9 @@ def _calibration(judged: Sequence[VotedTicket], level: float) -> Figure | None:
     return {
         "expected_error": found.expected_error,
         "brier": found.brier,
-        "levels": [{"confidence": one.confidence, "right": share_figure(one.decided, level)} for one in found.levels],
+        "levels": [
+            {"confidence": step.confidence, "right": share_figure(step.decided, level)} for step in found.levels
+        ],
     }
 
 

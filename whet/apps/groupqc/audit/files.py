@@ -99,7 +99,7 @@ def write_files(folder: Path, plan: AuditPlan, polls: Sequence[Poll]) -> Mapping
     for name, error in ((NP, "np"), (NG, "ng")):
         _write_rows(folder / name, (case.evidence(5) for case in wrong if case.judged.error == error))
     _write_rows(folder / STEPS, _steps(plan, polls))
-    _write_rows(folder / REJECTS, (one.as_line() for one in plan.env.rejects))
+    _write_rows(folder / REJECTS, (reject.as_line() for reject in plan.env.rejects))
     write_json(folder / METRICS, metrics)
     write_atomically(folder / REPORT, report_text(metrics, [case.evidence(1) for case in wrong]).encode())
     return metrics
@@ -112,7 +112,7 @@ def _case(plan: AuditPlan, poll: Poll) -> AuditCase:
 def _metrics(plan: AuditPlan, polls: Sequence[Poll], cases: Sequence[AuditCase]) -> AuditRow:
     judged = [case.judged for case in cases]
     missions = sorted({case.ticket.mission for case in cases})
-    over = sum(one.reason == "over_length" for one in plan.env.rejects) + plan.over_length
+    over = sum(reject.reason == "over_length" for reject in plan.env.rejects) + plan.over_length
     taken = sum(poll.taken for poll in polls)
     return {
         "mode": "audit",
@@ -123,7 +123,7 @@ def _metrics(plan: AuditPlan, polls: Sequence[Poll], cases: Sequence[AuditCase])
         "n_total": len(polls) + over,
         "n_used": len(cases),
         "n_dropped_overlength": over,
-        "n_rejected": sum(one.reason != "over_length" for one in plan.env.rejects),
+        "n_rejected": sum(reject.reason != "over_length" for reject in plan.env.rejects),
         "n_excluded": len(plan.env.excluded),
         "n_unfinished": len(polls) - len(cases),
         "draws": {

@@ -90,8 +90,8 @@ def _by_mission(missions: ReportRow) -> str:
         return ""
     names = ("false_release_rate", "false_block_rate", "invalid_rate", "accuracy")
     rows = ["| mission | false releases | false blocks | invalid | accuracy |", "|---|---|---|---|---|"]
-    for mission, one in missions.items():
-        rows.append(f"| {_cell(mission)} | {' | '.join(ranged(one['rates'][name]) for name in names)} |")
+    for mission, figures in missions.items():
+        rows.append(f"| {_cell(mission)} | {' | '.join(ranged(figures['rates'][name]) for name in names)} |")
     return "\n".join(rows)
 
 
@@ -100,12 +100,12 @@ def _calibration(metrics: ReportRow) -> str:
     if found is None or risk is None:
         return ""
     levels = ["| share of votes | right [interval] |", "|---:|---|"]
-    levels += [f"| {one['confidence']:.3f} | {ranged(one['right'])} |" for one in found["levels"]]
+    levels += [f"| {level['confidence']:.3f} | {ranged(level['right'])} |" for level in found["levels"]]
     cuts = ["| decide from | coverage | wrong | false releases |", "|---:|---|---|---|"]
     cuts += [
-        f"| {one['threshold']:.3f} | {ranged(one['coverage'])} | {ranged(one['risk'])} | "
-        f"{ranged(one['false_release_rate'])} |"
-        for one in risk["cuts"]
+        f"| {cut['threshold']:.3f} | {ranged(cut['coverage'])} | {ranged(cut['risk'])} | "
+        f"{ranged(cut['false_release_rate'])} |"
+        for cut in risk["cuts"]
     ]
     return "\n".join(
         [

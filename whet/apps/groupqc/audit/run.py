@@ -22,6 +22,7 @@ from whet.envs.groupqc.pack.schema import TicketVerdict
 from whet.envs.groupqc.verdict.lines import read_verdict
 from whet.envs.groupqc.verdict.votes import Ballot, Votes, draws_wanted
 from whet.errors import Interrupted, WhetError
+from whet.evals.attempts import TaskId
 from whet.evals.sample import stratified_sample
 from whet.keys import digest
 from whet.ledger.store import Ledger
@@ -43,8 +44,6 @@ from whet.run.loop import finish
 from whet.run.project import project
 from whet.run.workspace import EVAL, RUNS, Identity, claim_run, run_name
 from whet.types import SPLITS, Playbook, Policy, Role, Rollout, Split, Ticket
-
-TaskId = tuple[Split, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class DriftReport:
 
     @property
     def drifted(self) -> tuple[DriftFinding, ...]:
-        return tuple(one for one in self.findings if one.status == "drift")
+        return tuple(finding for finding in self.findings if finding.status == "drift")
 
     @property
     def exit_code(self) -> int:
@@ -79,8 +79,8 @@ class DriftReport:
             "reference": self.reference,
             "new": self.new,
             "thresholds": {"psi": self.psi, "alpha": self.alpha},
-            "drifted": [one.about for one in self.drifted],
-            "compared": [one.as_data() for one in self.findings],
+            "drifted": [finding.about for finding in self.drifted],
+            "compared": [finding.as_data() for finding in self.findings],
         }
 
     def renderable(self, every: bool = False) -> RenderableType:
@@ -92,12 +92,13 @@ class DriftReport:
         table = Table(box=SIMPLE_HEAD)
         for heading in ("", "reference", "new", "PSI", "p (Holm)", ""):
             table.add_column(heading, overflow="fold")
-        for one in self.findings:
-            if every or one.status != "ok":
-                ends = (_shares(one.shift.reference), _shares(one.shift.new))
-                figures = (f"{one.shift.psi:.3f}", f"{one.adjusted:.2g}")
+        for finding in self.findings:
+            if every or finding.status != "ok":
+                ends = (_shares(finding.shift.reference), _shares(finding.shift.new))
+                figures = (f"{finding.shift.psi:.3f}", f"{finding.adjusted:.2g}")
                 table.add_row(
-                    *(Text(cell) for cell in (one.about, *ends, *figures)), Text(one.status, COLOURS[one.status])
+                    *(Text(cell) for cell in (finding.about, *ends, *figures)),
+                    Text(finding.status, COLOURS[finding.status]),
                 )
         return table
 
@@ -122,14 +123,14 @@ def _compared(
     both: Iterable[str], before: Profile, after: Profile, psi: float, alpha: float
 ) -> tuple[DriftFinding, ...]:
     found = [(about, compare_counts(before.of(about), after.of(about))) for about in both]
-    testable = [(about, one) for about, one in found if one.test != "none"]
-    adjusted = holm([one.p for _, one in testable])
+    testable = [(about, shift) for about, shift in found if shift.test != "none"]
+    adjusted = holm([shift.p for _, shift in testable])
     moved = [
-        DriftFinding(about, one, p, _status(one.psi >= psi, p <= alpha))
-        for (about, one), p in zip(testable, adjusted, strict=True)
+        DriftFinding(about, shift, p, _status(shift.psi >= psi, p <= alpha))
+        for (about, shift), p in zip(testable, adjusted, strict=True)
     ]
     rank = {"drift": 0, "watch": 1, "ok": 2}
-    return tuple(sorted(moved, key=lambda one: (rank[one.status], -one.shift.psi, one.about)))
+    return tuple(sorted(moved, key=lambda finding: (rank[finding.status], -finding.shift.psi, finding.about)))
 
 
 def _status(far: bool, not_by_chance: bool) -> DriftStatus:
@@ -146,11 +147,11 @@ def profile_of(path: Path, packs: Sequence[str] = ()) -> Profile:
         if audited is None:
             return made
         source = audited
-    missions = {one.name: (pack, one) for pack in load_packs(packs) for one in pack.missions}
+    missions = {mission.name: (pack, mission) for pack in load_packs(packs) for mission in pack.missions}
     read = read_tickets(source, missions)
-    if not read.placed and not read.rejects:
+    if not read.lines and not read.rejects:
         raise WhetError(f"{source}: holds no tickets")
-    profile_tickets((one.ticket for one in read.placed), missions, len(read.rejects), made)
+    profile_tickets((line.ticket for line in read.lines), missions, len(read.rejects), made)
     return made
 
 

@@ -65,5 +65,5 @@ def write_photos(
     written = 0
     for name, pack in {pack.name: pack for pack, _ in groups}.items():
         mine = [group for other, group in groups if other.name == name]
-        written += sum(len(one.images) for one in write_tree(root, pack, mine, spoil, seed))
+        written += sum(len(folder.images) for folder in write_tree(root, pack, mine, spoil, seed))
     return GeneratedFiles(root, root / "MISSION.truth.jsonl", len(groups), written)

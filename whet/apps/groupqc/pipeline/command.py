@@ -53,7 +53,7 @@ def run(
 
     given: dict[str, Any] = {}
     merge(given, {"control": control_section(base_url, max_usd, concurrency), "eval": {"playbook": playbook}})
-    wish = PipelinePlan(
+    plan = PipelinePlan(
         root,
         out,
         model,
@@ -66,11 +66,11 @@ def run(
         audit_settings(decode or (), samples, sequential, releases),
     )
     with interruptible():
-        ran = run_all(wish, progress=TerminalProgress(), retry_faults=retry_faults)
-    for name, stage in ran.stages.items():
+        result = run_all(plan, progress=TerminalProgress(), retry_faults=retry_faults)
+    for name, stage in result.stages.items():
         print_lines(f"{name}:", *(f"  {line}" for line in stage.lines()))
-    if ran.audit is not None:
-        show_audit(ran.audit)
-    if ran.report is not None:
-        print_lines(f"everything: {ran.report}")
-    raise SystemExit(ran.exit_code)
+    if result.audit is not None:
+        show_audit(result.audit)
+    if result.report is not None:
+        print_lines(f"everything: {result.report}")
+    raise SystemExit(result.exit_code)

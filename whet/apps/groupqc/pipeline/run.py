@@ -67,7 +67,7 @@ class PipelineResult:
     @property
     def exit_code(self) -> int:
         """0: everything came through. 1: some groups did not, or lines or tickets were left out. 3: stopped."""
-        codes = [one.exit_code for one in self.stages.values()]
+        codes = [stage.exit_code for stage in self.stages.values()]
         if 3 in codes or (self.audit is not None and self.audit.tally.stopped):
             return 3
         unfinished = self.audit is None or self.audit.metrics["n_unfinished"] or self.audit.metrics["n_rejected"]
@@ -75,7 +75,7 @@ class PipelineResult:
 
 
 def run_all(
-    wish: PipelinePlan,
+    plan: PipelinePlan,
     *,
     eyes: Model | None = None,
     judge: Model | None = None,
@@ -84,49 +84,49 @@ def run_all(
 ) -> PipelineResult:
     """Run both stages. `eyes` and `judge` may be handed over instead of being named."""
     stages: dict[str, StageAResult] = {}
-    for mission in _missions(wish):
-        out = wish.out / f"{mission}{ENDING}"
-        base = {"photos": {"packs": list(wish.packs)}, **wish.stage_a} if wish.packs else wish.stage_a
-        config = stage_a_config(wish.root, mission, wish.model, out, base=base)
+    for mission in _missions(plan):
+        out = plan.out / f"{mission}{ENDING}"
+        base = {"photos": {"packs": list(plan.packs)}, **plan.stage_a} if plan.packs else plan.stage_a
+        config = stage_a_config(plan.root, mission, plan.model, out, base=base)
         stages[mission] = run_stage_a(config, model=eyes, progress=progress, retry_faults=retry_faults)
-    stopped = any(one.tally.stopped for one in stages.values())
-    if stopped or not any(one.written for one in stages.values()):
+    stopped = any(stage.tally.stopped for stage in stages.values())
+    if stopped or not any(stage.written for stage in stages.values()):
         return PipelineResult(stages, None, None)
-    audit = _audit(wish, judge, progress, retry_faults)
-    return PipelineResult(stages, audit, _report(wish, stages, audit))
+    audit = _audit(plan, judge, progress, retry_faults)
+    return PipelineResult(stages, audit, _report(plan, stages, audit))
 
 
-def _missions(wish: PipelinePlan) -> Sequence[str]:
+def _missions(plan: PipelinePlan) -> Sequence[str]:
     """The missions asked for, or those that have a folder under the root."""
-    if not wish.root.is_dir():
-        raise WhetError(f"{wish.root}: no such folder; it holds a folder for each mission")
-    known = [mission.name for pack in load_packs(wish.packs) for mission in pack.missions]
-    if wish.missions:
-        unknown = [one for one in wish.missions if one not in known]
+    if not plan.root.is_dir():
+        raise WhetError(f"{plan.root}: no such folder; it holds a folder for each mission")
+    known = [mission.name for pack in load_packs(plan.packs) for mission in pack.missions]
+    if plan.missions:
+        unknown = [mission for mission in plan.missions if mission not in known]
         if unknown:
             hint = nearest(unknown[0], known) or f" Known: {', '.join(known)}."
             raise WhetError(f"there is no mission {unknown[0]!r}.{hint}")
-        return wish.missions
-    found = [one.name for one in sorted(wish.root.iterdir()) if one.is_dir() and one.name in known]
+        return plan.missions
+    found = [path.name for path in sorted(plan.root.iterdir()) if path.is_dir() and path.name in known]
     if not found:
-        raise WhetError(f"{wish.root}: no folder in it is called like a mission: {', '.join(known)}")
+        raise WhetError(f"{plan.root}: no folder in it is called like a mission: {', '.join(known)}")
     return found
 
 
-def _audit(wish: PipelinePlan, judge: Model | None, progress: Progress | None, retry_faults: bool) -> AuditResult:
-    args: dict[str, Any] = {"strict": False, "rejects": str(wish.out / "rejects.jsonl")}
-    if wish.packs:
-        args["pack"] = list(wish.packs)
-    if wish.missions:
-        args["mission"] = list(wish.missions)
+def _audit(plan: PipelinePlan, judge: Model | None, progress: Progress | None, retry_faults: bool) -> AuditResult:
+    args: dict[str, Any] = {"strict": False, "rejects": str(plan.out / "rejects.jsonl")}
+    if plan.packs:
+        args["pack"] = list(plan.packs)
+    if plan.missions:
+        args["mission"] = list(plan.missions)
     base = {
-        "env": {"name": f"groupqc:{wish.out}", "args": args},
-        "target": {"model": wish.judging},
+        "env": {"name": f"groupqc:{plan.out}", "args": args},
+        "target": {"model": plan.judging},
         "eval": {"n": "all"},
     }
-    config = load_config(EvalConfig, None, {**base, **_merged(base, wish.stage_b)}, wish.overrides)
-    given = Given(env=GroupQc(str(wish.out), config.env.args), model=judge)
-    return run_audit(config, wish.settings, given, runs=wish.out / AUDITS, progress=progress, retry_faults=retry_faults)
+    config = load_config(EvalConfig, None, {**base, **_merged(base, plan.stage_b)}, plan.overrides)
+    given = Given(env=GroupQc(str(plan.out), config.env.args), model=judge)
+    return run_audit(config, plan.settings, given, runs=plan.out / AUDITS, progress=progress, retry_faults=retry_faults)
 
 
 def _merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,25 +134,30 @@ def _merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     return {name: {**base.get(name, {}), **section} for name, section in more.items()}
 
 
-def _report(wish: PipelinePlan, stages: Mapping[str, StageAResult], audit: AuditResult) -> Path:
+def _report(plan: PipelinePlan, stages: Mapping[str, StageAResult], audit: AuditResult) -> Path:
     """The audit's report with what Stage-A could not use above it, and a summary for programs."""
     lines = ["# From photos to verdicts", ""]
-    for mission, one in stages.items():
-        refused = f", {one.refused} refused (see {one.errors.name})" if one.refused else ""
-        copies = f", {one.copies} pairs of photos alike across groups" if one.copies else ""
-        lines.append(f"* {mission}: {one.written} groups summarised{refused}{copies}")
+    for mission, stage in stages.items():
+        refused = f", {stage.refused} refused (see {stage.errors.name})" if stage.refused else ""
+        copies = f", {stage.copies} pairs of photos alike across groups" if stage.copies else ""
+        lines.append(f"* {mission}: {stage.written} groups summarised{refused}{copies}")
     text = "\n".join(lines) + "\n\n#" + (audit.folder / REPORT).read_text(encoding="utf-8")
-    report = wish.out / REPORT
+    report = plan.out / REPORT
     write_atomically(report, text.encode())
     summary = {
         "stages": {
-            mission: {"written": one.written, "refused": one.refused, "copies": one.copies, "file": one.out.name}
-            for mission, one in stages.items()
+            mission: {
+                "written": stage.written,
+                "refused": stage.refused,
+                "copies": stage.copies,
+                "file": stage.out.name,
+            }
+            for mission, stage in stages.items()
         },
-        "audit": str(audit.folder.relative_to(wish.out)),
-        "model": wish.model,
-        "verdict_model": wish.judging,
+        "audit": str(audit.folder.relative_to(plan.out)),
+        "model": plan.model,
+        "verdict_model": plan.judging,
         "metrics": {name: audit.metrics[name] for name in ("n_used", "acc", "np", "ng", "invalid")},
     }
-    write_json(wish.out / SUMMARY, summary)
+    write_json(plan.out / SUMMARY, summary)
     return report

@@ -85,7 +85,7 @@ def _protocol(folder: Path, packs: tuple[str, ...]) -> str:
 
 def _tickets(folder: Path, packs: tuple[str, ...]) -> str:
     """Generated tickets in both key schemes, with a line that is none between them."""
-    missions = {one.name: (pack, one) for pack in load_packs(packs) for one in pack.missions}
+    missions = {mission.name: (pack, mission) for pack in load_packs(packs) for mission in pack.missions}
     groups = generate_groups(missions, TICKETS, noise=NOISE)
     for number, keys in enumerate(("图片_", "image_")):
         write_tickets(folder / f"smoke{number}.jsonl", groups, keys)
@@ -128,7 +128,7 @@ def _drift(folder: Path, packs: tuple[str, ...]) -> str:
     """A file does not drift from itself."""
     path = folder / "smoke0.jsonl"
     found = find_drift(path, path, packs=packs)
-    _require(not found.drifted, f"a file drifts from itself in {[one.about for one in found.drifted]}")
+    _require(not found.drifted, f"a file drifts from itself in {[finding.about for finding in found.drifted]}")
     return f"{len(found.findings)} things compared, none apart"
 
 
@@ -141,7 +141,7 @@ def _photos(folder: Path, packs: tuple[str, ...]) -> str:
     made = write_photos(root, groups)
     ran = run_all(PipelinePlan(root, folder / "out", READER, packs=packs))
     if ran.audit is None:
-        raise WhetError(f"no group came through Stage-A: {[one.lines() for one in ran.stages.values()]}")
+        raise WhetError(f"no group came through Stage-A: {[stage.lines() for stage in ran.stages.values()]}")
     _require(ran.audit.metrics["acc"] == 1.0, "the verdicts on drawn photos are not the true ones")
     return f"{made.photos} drawn photos of {made.groups} groups read and judged rightly"
 

@@ -40,7 +40,7 @@ def merge_shards(parts: Sequence[Path], out: Path) -> StageAResult:
     files = StageAFiles(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(files.out, b"".join(lines))
-    write_atomically(files.errors, b"".join(json_line(row) for _, row in sorted(refused, key=lambda one: one[0])))
+    write_atomically(files.errors, b"".join(json_line(row) for _, row in sorted(refused, key=lambda placed: placed[0])))
     return StageAResult(files, len(lines), len(refused))
 
 

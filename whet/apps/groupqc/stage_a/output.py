@@ -56,15 +56,15 @@ class StageALines:
         lines: list[bytes] = []
         errors = [(seq, refusal) for seq, refusal in self._plan.refused]
         pending = 0
-        for one in self._plan.groups:
-            told = [answers.get(index_of(photo)) for _, photo in one.own]
+        for group in self._plan.groups:
+            told = [answers.get(index_of(photo)) for _, photo in group.own]
             if any(answer is None for answer in told):
                 pending += 1
                 continue
             known = [answer for answer in told if answer is not None]
-            lines += self._lines(one, known)
+            lines += self._lines(group, known)
             if not self._by_image:
-                errors += [(one.seq, refusal) for refusal in _refusals(one, known)]
+                errors += [(group.seq, refusal) for refusal in _refusals(group, known)]
         errors.sort(key=lambda error: error[0])
         rows = [{"group_seq": seq, **error.as_row()} if self._parts else error.as_row() for seq, error in errors]
         return StageAOutput(tuple(lines), tuple(rows), pending)
@@ -75,37 +75,39 @@ class StageALines:
         known = [answer for answer in told if answer is not None]
         return self._lines(group, known) if len(known) == len(told) else []
 
-    def _lines(self, one: PlannedGroup, told: Sequence[PhotoOutcome]) -> list[bytes]:
+    def _lines(self, planned: PlannedGroup, told: Sequence[PhotoOutcome]) -> list[bytes]:
         if self._by_image:
-            return [json_line(self._image_row(one, *own, answer)) for own, answer in zip(one.own, told, strict=True)]
+            return [
+                json_line(self._image_row(planned, *own, answer)) for own, answer in zip(planned.own, told, strict=True)
+            ]
         if any(answer.reason for answer in told):
             return []
-        group, summaries = one.group, tuple(answer.summary for answer in told)
-        row = SiteTicket(group.group_id, group.mission, group.label, one.names, summaries).as_line(self._key)
-        return [json_line({"group_seq": one.seq, **row} if self._parts else row)]
+        group, summaries = planned.group, tuple(answer.summary for answer in told)
+        row = SiteTicket(group.group_id, group.mission, group.label, planned.names, summaries).as_line(self._key)
+        return [json_line({"group_seq": planned.seq, **row} if self._parts else row)]
 
-    def _image_row(self, one: PlannedGroup, number: int, photo: PhotoFile, answer: PhotoOutcome) -> dict[str, Any]:
+    def _image_row(self, planned: PlannedGroup, number: int, photo: PhotoFile, answer: PhotoOutcome) -> dict[str, Any]:
         said = {"error": answer.reason, "detail": answer.detail} if answer.reason else {"summary": answer.summary}
         return {
-            "group_seq": one.seq,
-            "group_id": one.group.group_id,
-            "mission": one.group.mission,
-            "label": one.group.label,
+            "group_seq": planned.seq,
+            "group_id": planned.group.group_id,
+            "mission": planned.group.mission,
+            "label": planned.group.label,
             "image_index": number,
             "image_name": photo.path.name,
             "file": str(photo.path),
-            "images": list(one.names),
+            "images": list(planned.names),
             "image_key": self._key,
             "ok": not answer.reason,
             **said,
         }
 
 
-def _refusals(one: PlannedGroup, told: Sequence[PhotoOutcome]) -> Iterator[Refusal]:
+def _refusals(group: PlannedGroup, told: Sequence[PhotoOutcome]) -> Iterator[Refusal]:
     """A group with a photo that was not answered well: one row, about the first such photo."""
-    for (_, photo), answer in zip(one.own, told, strict=True):
+    for (_, photo), answer in zip(group.own, told, strict=True):
         if answer.reason:
-            yield Refusal(str(photo.path), answer.reason, answer.detail, one.group.ticket_key)
+            yield Refusal(str(photo.path), answer.reason, answer.detail, group.group.ticket_key)
             return
 
 
@@ -117,27 +119,27 @@ class LineStream:
         self._path = path
         self._waiting: dict[int, list[PlannedGroup]] = {}
         self._open: Counter[int] = Counter()
-        for one in plan.groups:
-            indices = {index_of(photo) for _, photo in one.own}
-            self._open[one.seq] = len(indices)
+        for group in plan.groups:
+            indices = {index_of(photo) for _, photo in group.own}
+            self._open[group.seq] = len(indices)
             for index in indices:
-                self._waiting.setdefault(index, []).append(one)
+                self._waiting.setdefault(index, []).append(group)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"")
 
     def settle(self, index: int, answers: PhotoOutcomes) -> None:
         """A photo is answered for good: write the groups that waited for it alone."""
-        for one in self._waiting.pop(index, ()):
-            self._open[one.seq] -= 1
-            if not self._open[one.seq]:
+        for group in self._waiting.pop(index, ()):
+            self._open[group.seq] -= 1
+            if not self._open[group.seq]:
                 with self._path.open("ab") as file:
-                    file.write(b"".join(self._lines.group_lines(one, answers)))
+                    file.write(b"".join(self._lines.group_lines(group, answers)))
 
 
 def write_files(plan: StageAPlan, files: StageAFiles, output: StageAOutput, manifest: Mapping[str, Any]) -> None:
     """All files of a run, each whole."""
     write_atomically(files.out, b"".join(output.lines))
     write_atomically(files.errors, b"".join(map(json_line, output.errors)))
-    alike = [{"first": one.first, "second": one.second, "distance": one.distance} for one in plan.copies]
+    alike = [{"first": copy.first, "second": copy.second, "distance": copy.distance} for copy in plan.copies]
     write_atomically(files.copies, b"".join(map(json_line, alike)))
     write_json(files.manifest, manifest)

@@ -47,7 +47,7 @@ class StageAPlan:
     @property
     def photos(self) -> list[PhotoFile]:
         """Photos of this share in the order of the plan, each content once."""
-        return list({photo.image.sha256: photo for one in self.groups for _, photo in one.own}.values())
+        return list({photo.image.sha256: photo for group in self.groups for _, photo in group.own}.values())
 
 
 def plan_stage_a(section: PhotosSection) -> StageAPlan:
@@ -61,7 +61,7 @@ def plan_stage_a(section: PhotosSection) -> StageAPlan:
     shares = _shares(_drawn(found.groups, section), at, of, section.shard_by)
     looked = open_photos((path for _, _, own in shares for _, path in own), section.max_pixels)
     planned: list[PlannedGroup] = []
-    refused = [(BEYOND + place, one) for place, one in enumerate(found.refused) if place % of == at]
+    refused = [(BEYOND + place, refusal) for place, refusal in enumerate(found.refused) if place % of == at]
     for seq, group, own in shares:
         seen = [(number, path, looked[path]) for number, path in own]
         bad = [(path, photo) for _, path, photo in seen if isinstance(photo, NotAPhoto)]
@@ -74,7 +74,7 @@ def plan_stage_a(section: PhotosSection) -> StageAPlan:
                     seq, group, tuple((number, photo) for number, _, photo in seen if isinstance(photo, PhotoFile))
                 )
             )
-    refused.sort(key=lambda one: one[0])
+    refused.sort(key=lambda placed: placed[0])
     return StageAPlan(pack, mission, tuple(planned), tuple(refused), found.warnings, tuple(_copies(planned)))
 
 
@@ -98,13 +98,13 @@ def _shares(
 
 def _drawn(groups: Sequence[PhotoGroup], section: PhotosSection) -> list[PhotoGroup]:
     """The groups, or where a label has more than its cap, that many of them; the order stays."""
-    kept = {id(one) for one in (*_capped(groups, "pass", section), *_capped(groups, "fail", section))}
-    return [one for one in groups if id(one) in kept]
+    kept = {id(group) for group in (*_capped(groups, "pass", section), *_capped(groups, "fail", section))}
+    return [group for group in groups if id(group) in kept]
 
 
 def _capped(groups: Sequence[PhotoGroup], label: TicketVerdict, section: PhotosSection) -> Sequence[PhotoGroup]:
     cap = section.pass_groups if label == "pass" else section.fail_groups
-    own = [one for one in groups if one.label == label]
+    own = [group for group in groups if group.label == label]
     if cap is None or len(own) <= cap:
         return own
     return random.Random(seed_for("stage_a", label, section.sample_seed)).sample(own, cap)
@@ -114,8 +114,8 @@ def _copies(planned: Sequence[PlannedGroup]) -> Iterator[PhotoCopy]:
     """Photos that look alike across groups: the same picture handed in for several sites."""
     looks: dict[str, PhotoLook] = {}
     owner: dict[str, str] = {}
-    for one in planned:
-        for _, photo in one.own:
-            name = f"{one.group.folder.parent.name}/{one.group.folder.name}/{photo.path.name}"
-            looks[name], owner[name] = photo.look, one.group.ticket_key
+    for share in planned:
+        for _, photo in share.own:
+            name = f"{share.group.folder.parent.name}/{share.group.folder.name}/{photo.path.name}"
+            looks[name], owner[name] = photo.look, share.group.ticket_key
     yield from copies(looks, owner)

@@ -275,7 +275,7 @@ def _manifest(
         "lines": len(output.lines),
         "refused": dict(sorted(reasons.items())),
         "pending": output.pending,
-        "photos": sum(len(one.own) for one in plan.groups),
+        "photos": sum(len(group.own) for group in plan.groups),
         "distinct_photos": len(plan.photos),
         "inputs": digest([photo.image.sha256 for photo in plan.photos]),
         "copies": len(plan.copies),

@@ -49,7 +49,7 @@ def profile_tickets(
             _add_keys(pack, reading, into)
         shown.update({(pack.name, name) for name in _categories(pack, readings)})
     for name, pack in packs.items():
-        for category in (*(one.name for one in pack.categories), UNKNOWN):
+        for category in (*(category.name for category in pack.categories), UNKNOWN):
             seen, whole = shown[name, category], of_pack[name]
             if whole:
                 about = f"category/{category}" if len(of_pack) == 1 else f"category/{name}/{category}"
@@ -64,8 +64,8 @@ def _bucket(photos: int) -> str:
 
 
 def _categories(pack: Pack, readings: Iterable[SummaryReading]) -> set[str]:
-    known = {one.name for one in pack.categories}
-    return {entry.category if entry.category in known else UNKNOWN for one in readings for entry in one.entries}
+    known = {category.name for category in pack.categories}
+    return {entry.category if entry.category in known else UNKNOWN for reading in readings for entry in reading.entries}
 
 
 def _add_keys(pack: Pack, reading: SummaryReading, into: Profile) -> None:

@@ -31,9 +31,9 @@ class CountShift:
 
 def compare_counts(reference: Counts, new: Counts) -> CountShift:
     """Compare the shares of two sets of counts. Nothing on a side: nothing can be said, and p is 1."""
-    outcomes = [one for one in {**reference, **new} if reference.get(one, 0) + new.get(one, 0) > 0]
-    before = [reference.get(one, 0) for one in outcomes]
-    after = [new.get(one, 0) for one in outcomes]
+    outcomes = [outcome for outcome in {**reference, **new} if reference.get(outcome, 0) + new.get(outcome, 0) > 0]
+    before = [reference.get(outcome, 0) for outcome in outcomes]
+    after = [new.get(outcome, 0) for outcome in outcomes]
     if not sum(before) or not sum(after):
         return CountShift(reference, new, 0.0, 0.0, 0, 1.0, "none")
     statistic, freedom, expected = _chi_square(before, after)
@@ -50,8 +50,8 @@ def stability(before: list[int], after: list[int]) -> float:
     cells = len(before)
     total_before, total_after = sum(before) + cells / 2, sum(after) + cells / 2
     terms = []
-    for one, other in zip(before, after, strict=True):
-        p, q = (one + 0.5) / total_before, (other + 0.5) / total_after
+    for earlier, other in zip(before, after, strict=True):
+        p, q = (earlier + 0.5) / total_before, (other + 0.5) / total_after
         terms.append((q - p) * math.log(q / p))
     return math.fsum(terms)
 
@@ -61,9 +61,9 @@ def _chi_square(before: list[int], after: list[int]) -> tuple[float, int, float]
     n_before, n_after = sum(before), sum(after)
     total = n_before + n_after
     terms, smallest = [], math.inf
-    for one, other in zip(before, after, strict=True):
-        for seen, size in ((one, n_before), (other, n_after)):
-            expected = (one + other) * size / total
+    for earlier, other in zip(before, after, strict=True):
+        for seen, size in ((earlier, n_before), (other, n_after)):
+            expected = (earlier + other) * size / total
             smallest = min(smallest, expected)
             terms.append((seen - expected) ** 2 / expected)
     return math.fsum(terms), len(before) - 1, smallest
@@ -87,7 +87,7 @@ def _exact(before: list[int], after: list[int]) -> float:
     logs = [log_likelihood(part) for part in range(low, high + 1)]
     whole = _log_choose(n_before + n_after, first)
     seen = logs[before[0] - low]
-    return min(1.0, math.fsum(math.exp(one - whole) for one in logs if one <= seen + 1e-9))
+    return min(1.0, math.fsum(math.exp(log - whole) for log in logs if log <= seen + 1e-9))
 
 
 def _log_choose(n: int, k: int) -> float:

@@ -38,7 +38,7 @@ LOOKS = (
     *("unit", "screw", "plug", "fibre", "wire", "plate", "label"),
     *("clamp", "terminal", "bottle", "door", "sign", "lane", "text"),
 )
-"""Shapes that `render` draws; `text` is a watermark."""
+"""Shapes that `render.looks` draws; `text` is a watermark."""
 
 MARKS = (
     *("badge", "whole", "cut", "full", "space", "up", "down", "flush", "gap", "loose", "copper", "double", "rust"),
@@ -58,7 +58,9 @@ MOST_ASKED = 5
 def bundled() -> dict[str, bytes]:
     """The packs that come with Whet, by name."""
     folder = importlib.resources.files("whet.envs.groupqc.pack") / "data"
-    return {one.name.removesuffix(".toml"): one.read_bytes() for one in folder.iterdir() if one.name.endswith(".toml")}
+    return {
+        file.name.removesuffix(".toml"): file.read_bytes() for file in folder.iterdir() if file.name.endswith(".toml")
+    }
 
 
 def pack_names() -> tuple[str, ...]:
@@ -120,17 +122,17 @@ def parse_pack(data: bytes, where: str) -> Pack:
         categories=categories,
         labels=labels,
         stations=stations,
-        missions=tuple(_mission(one, categories, stations) for one in table.tables("mission", 1)),
+        missions=tuple(_mission(inner, categories, stations) for inner in table.tables("mission", 1)),
         prompts=_prompts(table.table("prompts")),
         rewards=_rewards(table.table("rewards", {})),
         notes=table.texts("notes"),
-        foreign=tuple(_foreign(one) for one in table.tables("foreign")),
+        foreign=tuple(_foreign(inner) for inner in table.tables("foreign")),
         brand=_triple(table, "drift_brand", categories),
         digest=bytes_digest(data),
     )
     table.done()
-    _unique(table, "mission", [one.name for one in pack.missions])
-    _unique(table, "mission code", [one.code for one in pack.missions])
+    _unique(table, "mission", [mission.name for mission in pack.missions])
+    _unique(table, "mission code", [mission.code for mission in pack.missions])
     for mission in pack.missions:
         if labels.category in mission.distractors and any(need.labelled for need in mission.needs):
             raise table.refusal(f"mission {mission.name!r} asks for labels: {labels.category!r} is no distractor of it")
@@ -146,14 +148,14 @@ def _words(table: PackTable) -> Words:
 
 
 def _categories(table: PackTable) -> tuple[ObjectCategory, ...]:
-    found = tuple(_category(one) for one in table.tables("category", 1))
-    _unique(table, "category", [one.name for one in found])
+    found = tuple(_category(inner) for inner in table.tables("category", 1))
+    _unique(table, "category", [category.name for category in found])
     return found
 
 
 def _category(table: PackTable) -> ObjectCategory:
-    attributes = tuple(_attribute(one) for one in table.tables("attribute"))
-    _unique(table, "attribute", [one.name for one in attributes])
+    attributes = tuple(_attribute(inner) for inner in table.tables("attribute"))
+    _unique(table, "attribute", [attribute.name for attribute in attributes])
     category = ObjectCategory(
         name=table.text("name"),
         look=table.one_of("look", LOOKS),
@@ -163,7 +165,7 @@ def _category(table: PackTable) -> ObjectCategory:
     )
     if not re.fullmatch(r"#[0-9a-fA-F]{6}", category.tint):
         raise table.refusal(f"'tint' must be a colour such as #3a7fd5, not {category.tint!r}")
-    drawn = [one for one in attributes if one.marks or one.kind == "pair"]
+    drawn = [attribute for attribute in attributes if attribute.marks or attribute.kind == "pair"]
     if len(drawn) > MOST_SLOTS:
         raise table.refusal(f"a drawing has room for {MOST_SLOTS} attributes, this category has {len(drawn)}")
     table.done()
@@ -183,9 +185,9 @@ def _attribute(table: PackTable) -> Attribute:
     if len(only) > 1:
         raise table.refusal("'only' takes one attribute and its value")
     implied = {}
-    for one in table.tables("implied"):
-        implied[one.text("attribute"), one.text("is")] = one.one_of("value", values)
-        one.done()
+    for rule in table.tables("implied"):
+        implied[rule.text("attribute"), rule.text("is")] = rule.one_of("value", values)
+        rule.done()
     attribute = Attribute(
         name=table.text("name"),
         kind=kind,
@@ -239,17 +241,17 @@ def _stations(table: PackTable, categories: tuple[ObjectCategory, ...]) -> Stati
 
 
 def _mission(table: PackTable, categories: tuple[ObjectCategory, ...], stations: Stations | None) -> Mission:
-    needs = tuple(_need(one, categories) for one in table.tables("need", 1))
-    _unique(table, "need", [one.id for one in needs])
-    if len({one.category for one in needs}) > MOST_ASKED:
+    needs = tuple(_need(inner, categories) for inner in table.tables("need", 1))
+    _unique(table, "need", [need.id for need in needs])
+    if len({need.category for need in needs}) > MOST_ASKED:
         raise table.refusal(f"it asks for more than {MOST_ASKED} categories")
-    for one in needs:
-        if one.when is not None and one.when[0] not in {other.category for other in needs if other is not one}:
-            raise table.refusal(f"need {one.id!r} depends on {one.when[0]!r}: another need must ask for it")
+    for need in needs:
+        if need.when is not None and need.when[0] not in {other.category for other in needs if other is not need}:
+            raise table.refusal(f"need {need.id!r} depends on {need.when[0]!r}: another need must ask for it")
     distractors = table.texts("distractors", least=1)
     for name in distractors:
         _one_of_categories(table, "distractors", name, categories)
-        if any(name == one.category for one in needs):
+        if any(name == need.category for need in needs):
             raise table.refusal(f"{name!r} is asked for and cannot be a distractor")
     per_station = table.text("per", "")
     if per_station and (stations is None or per_station != stations.category):
@@ -280,15 +282,19 @@ def _need(table: PackTable, categories: tuple[ObjectCategory, ...]) -> Need:
     category = _known_category(table, "category", categories)
     good, known = table.mapping("good"), table.text("known", "")
     for name, value in good.items():
-        attribute = next((one for one in category.attributes if one.name == name), None)
+        attribute = next((attribute for attribute in category.attributes if attribute.name == name), None)
         if attribute is None or value not in attribute.values:
             raise table.refusal(f"'good' says {name} = {value!r}, which {category.name} does not have")
     if known and category.attribute(known) is None:
         raise table.refusal(f"'known' is {known!r}, which {category.name} does not have")
     asked = [category.attribute(name) for name in (*good, *filter(None, [known]))]
-    if any(one is not None and not one.marks for one in asked):
+    if any(attribute is not None and not attribute.marks for attribute in asked):
         raise table.refusal("it asks for an attribute without 'marks', which no photo can show")
-    if good and not table.flag("labelled") and all(one is not None and len(one.values) < 2 for one in asked):
+    if (
+        good
+        and not table.flag("labelled")
+        and all(attribute is not None and len(attribute.values) < 2 for attribute in asked)
+    ):
         raise table.refusal("'good' must name an attribute that has another value, or the need cannot fail")
     need = Need(
         id=table.text("id"),
@@ -340,7 +346,7 @@ def _template(table: PackTable, key: str, places: tuple[str, ...]) -> str:
     found = set(re.findall(r"\{(\w+)\}", text))
     if found != set(places):
         odd = ", ".join(sorted(found ^ set(places)))
-        raise table.refusal(f"{key!r} must hold each of {', '.join('{' + one + '}' for one in places)}: see {odd}")
+        raise table.refusal(f"{key!r} must hold each of {', '.join('{' + place + '}' for place in places)}: see {odd}")
     return text
 
 
@@ -364,10 +370,12 @@ def _known_category(table: PackTable, key: str, categories: tuple[ObjectCategory
 
 
 def _one_of_categories(table: PackTable, key: str, name: str, categories: tuple[ObjectCategory, ...]) -> ObjectCategory:
-    for one in categories:
-        if one.name == name:
-            return one
-    raise table.refusal(f"{key!r} names the category {name!r}.{nearest(name, [one.name for one in categories])}")
+    for category in categories:
+        if category.name == name:
+            return category
+    raise table.refusal(
+        f"{key!r} names the category {name!r}.{nearest(name, [category.name for category in categories])}"
+    )
 
 
 def _known_attribute(table: PackTable, key: str, category: ObjectCategory) -> Attribute:

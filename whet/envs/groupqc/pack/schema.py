@@ -79,7 +79,7 @@ class ObjectCategory:
     most: int = 1
 
     def attribute(self, name: str) -> Attribute | None:
-        return next((one for one in self.attributes if one.name == name), None)
+        return next((attribute for attribute in self.attributes if attribute.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,14 +207,14 @@ class Pack:
     digest: str
 
     def category(self, name: str) -> ObjectCategory | None:
-        return next((one for one in self.categories if one.name == name), None)
+        return next((category for category in self.categories if category.name == name), None)
 
     def mission(self, name: str) -> Mission:
         """The mission of that name, or an error that names the nearest."""
-        for one in self.missions:
-            if one.name == name:
-                return one
-        known = [one.name for one in self.missions]
+        for mission in self.missions:
+            if mission.name == name:
+                return mission
+        known = [mission.name for mission in self.missions]
         hint = nearest(name, known) or f" It has {', '.join(known)}."
         raise WhetError(f"pack {self.name!r} has no mission {name!r}.{hint}")
 
@@ -222,4 +222,4 @@ class Pack:
 def as_verdict(text: str) -> TicketVerdict | None:
     """`pass` or `fail`, in any case; None for anything else."""
     lowered = text.strip().lower()
-    return next((one for one in VERDICTS if one == lowered), None)
+    return next((verdict for verdict in VERDICTS if verdict == lowered), None)

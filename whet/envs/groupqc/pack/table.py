@@ -39,7 +39,7 @@ class PackTable:
 
     def texts(self, key: str, least: int = 0) -> tuple[str, ...]:
         value = self._take(key, [])
-        if not isinstance(value, list) or any(not isinstance(one, str) or not one.strip() for one in value):
+        if not isinstance(value, list) or any(not isinstance(text, str) or not text.strip() for text in value):
             raise self.refusal(f"{key!r} must be a list of texts, none of them blank")
         if len(value) < least:
             raise self.refusal(f"{key!r} needs at least {least} entries, it has {len(value)}")
@@ -50,7 +50,7 @@ class PackTable:
     def mapping(self, key: str) -> dict[str, str]:
         """A table from text to text; empty where it is not given."""
         value = self._take(key, {})
-        if not isinstance(value, Mapping) or any(not isinstance(one, str) for one in value.values()):
+        if not isinstance(value, Mapping) or any(not isinstance(text, str) for text in value.values()):
             raise self.refusal(f"{key!r} must map texts to texts")
         return dict(value)
 
@@ -62,7 +62,8 @@ class PackTable:
         if not isinstance(value, list) or len(value) < least:
             raise self.refusal(f"[[{key}]] must be given at least {least} times")
         return [
-            PackTable(f"{self.place}, {key} {_called(one, number)}", one) for number, one in enumerate(value, start=1)
+            PackTable(f"{self.place}, {key} {_called(inner, number)}", inner)
+            for number, inner in enumerate(value, start=1)
         ]
 
     def one_of(self, key: str, known: Mapping[str, Any] | tuple[str, ...], default: str | None = None) -> str:

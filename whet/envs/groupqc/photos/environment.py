@@ -72,7 +72,7 @@ class PhotoTasks(Environment):
 @functools.cache
 def code_digest() -> str:
     """The code that prompts, reads and grades, the reader's included: its files are not imported for it."""
-    eyes = [one.read_bytes() for one in sorted(Path(__file__).parents[1].glob("reader/*.py"))]
+    eyes = [file.read_bytes() for file in sorted(Path(__file__).parents[1].glob("reader/*.py"))]
     own = source_digest(photo_answer, photo_prompt, summaries, summaries_writing, pack_toml, PhotoTasks)
     return bytes_digest(b"".join((own.encode(), *eyes)))
 

@@ -32,8 +32,8 @@ class FolderPhotos(PhotoTasks):
         self.pack = pack
         self._made = (source, pack, tuple(missions), max_pixels)
         self._max_pixels = max_pixels
-        groups = [one for mission in missions for one in _groups(Path(source), mission, pack)]
-        looked = open_photos((photo for one in groups for photo in one.photos), max_pixels)
+        groups = [group for mission in missions for group in _groups(Path(source), mission, pack)]
+        looked = open_photos((photo for group in groups for photo in group.photos), max_pixels)
         told = {key: text for mission in missions for key, text in read_sidecar(Path(source), mission.name).items()}
         self._tasks: dict[Split, list[tuple[Label, PhotoFile, str | None]]] = {split: [] for split in SPLITS}
         self._files: dict[str, PhotoFile] = {}
@@ -47,7 +47,7 @@ class FolderPhotos(PhotoTasks):
                     self._files[photo.image.sha256] = photo
         if not self._files:
             raise WhetError(f"{source} holds no photo that can be read")
-        content = [(one.image.sha256, truth) for split in SPLITS for _, one, truth in self._tasks[split]]
+        content = [(photo.image.sha256, truth) for split in SPLITS for _, photo, truth in self._tasks[split]]
         self.fingerprint = f"{NAME}-{digest(pack.digest, content, code_digest())}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -83,8 +83,8 @@ class StageAPhotos(PhotoTasks):
         self._mission = mission
         self._max_pixels = max_pixels
         self._check = check
-        self._photos = {index_of(one): one for one in photos}
-        self._files = {one.image.sha256: one for one in self._photos.values()}
+        self._photos = {index_of(photo): photo for photo in photos}
+        self._files = {photo.image.sha256: photo for photo in self._photos.values()}
         self.fingerprint = f"{NAME}-{digest(pack.digest, mission.name, check, max_pixels, code_digest())}"
 
     def size(self, split: Split) -> int | None:

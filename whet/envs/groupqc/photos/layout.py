@@ -92,16 +92,16 @@ def discover(root: Path, mission: str, rules: LayoutRules) -> MissionFolder:
     groups: list[PhotoGroup] = []
     refused: list[Refusal] = []
     for name, label in rules.labels.items():
-        for one in _folders(folder / name):
-            group = _group(one, mission, label, rules, warnings)
+        for inner in _folders(folder / name):
+            group = _group(inner, mission, label, rules, warnings)
             if isinstance(group, PhotoGroup):
                 groups.append(group)
             else:
                 refused.append(group)
     known = ", ".join(rules.labels)
-    for one in _folders(folder):
-        if one.name not in rules.labels:
-            warnings.append(f"{one}: skipped, a label folder is called one of {known}")
+    for inner in _folders(folder):
+        if inner.name not in rules.labels:
+            warnings.append(f"{inner}: skipped, a label folder is called one of {known}")
     twice, kept = _told_apart(groups)
     if not kept and not refused and not twice:
         raise WhetError(f"{folder} holds no groups; it must have folders {known}, with a folder for each group")
@@ -120,7 +120,11 @@ def missing_numbers(stems: Sequence[str]) -> list[int]:
     if not all(parts) or len({part[1] for part in parts if part}) > 1:
         return []
     numbers = {int(part[2]) for part in parts if part}
-    return [one for one in range(1, max(numbers)) if one not in numbers] if max(numbers) <= 2 * len(stems) + 1 else []
+    return (
+        [number for number in range(1, max(numbers)) if number not in numbers]
+        if max(numbers) <= 2 * len(stems) + 1
+        else []
+    )
 
 
 def _mission_folder(root: Path, mission: str) -> tuple[Path, list[str]]:
@@ -130,20 +134,20 @@ def _mission_folder(root: Path, mission: str) -> tuple[Path, list[str]]:
         return root / mission, []
     if root.name == mission:
         return root, [f"{root} is the folder of the mission itself: {root.parent} is taken for the root"]
-    there = [one.name for one in _folders(root)]
+    there = [folder.name for folder in _folders(root)]
     hint = nearest(mission, there) or (f" It holds {', '.join(there[:8])}." if there else " It holds no folders.")
     raise WhetError(f"{root} has no folder for the mission {mission!r}.{hint}")
 
 
 def _folders(folder: Path) -> list[Path]:
     """Folders in plain order of their names; none where there is no such folder."""
-    return sorted((one for one in folder.iterdir() if one.is_dir()), key=str) if folder.is_dir() else []
+    return sorted((inner for inner in folder.iterdir() if inner.is_dir()), key=str) if folder.is_dir() else []
 
 
 def _group(
     folder: Path, mission: str, label: TicketVerdict, rules: LayoutRules, warnings: list[str]
 ) -> PhotoGroup | Refusal:
-    photos = sorted((one for one in folder.iterdir() if _is_photo(one)), key=lambda one: natural(one.name))
+    photos = sorted((path for path in folder.iterdir() if _is_photo(path)), key=lambda path: natural(path.name))
     if not photos:
         said = f"no photo ({', '.join(SUFFIXES)}) lies in this folder"
         return Refusal(str(folder), "empty_group", said, f"{folder.name}::{label}")
@@ -152,16 +156,16 @@ def _group(
     if len(photos) > rules.most_photos:
         said = f"{len(photos)} photos, and at most {rules.most_photos} belong to one group"
         return Refusal(str(folder), "too_many_photos", said, key)
-    gone = next((one for one in photos if not one.is_file()), None)
+    gone = next((photo for photo in photos if not photo.is_file()), None)
     if gone is not None:
         return Refusal(str(gone), "missing_photo", "the folder names this photo, but there is no file", key)
-    lost = missing_numbers([one.stem for one in photos])
+    lost = missing_numbers([photo.stem for photo in photos])
     if lost:
         said = f"by their names, the photos {', '.join(map(str, lost[:5]))} are missing"
         if rules.refuse_gaps:
             return Refusal(str(folder), "number_gap", said, key)
         warnings.append(f"{folder}: {said}")
-    others = sorted({group_id(one, rules.group_id) for one in photos} - {name})
+    others = sorted({group_id(photo, rules.group_id) for photo in photos} - {name})
     if others:
         warnings.append(f"{folder}: the photos name several groups; {name} is used, not {', '.join(others)}")
     return PhotoGroup(name, mission, label, folder, tuple(photos))
@@ -174,32 +178,32 @@ def _is_photo(path: Path) -> bool:
 def _told_apart(groups: Sequence[PhotoGroup]) -> tuple[list[Refusal], list[PhotoGroup]]:
     """Groups of one ticket key, and the same photos under both labels, cannot be told apart: none of them is kept."""
     refused = {id(group): refusal for group, refusal in (*_same_key(groups), *_both_labels(groups))}
-    return list(refused.values()), [one for one in groups if id(one) not in refused]
+    return list(refused.values()), [group for group in groups if id(group) not in refused]
 
 
 def _same_key(groups: Sequence[PhotoGroup]) -> Iterator[tuple[PhotoGroup, Refusal]]:
     by_key: dict[str, list[PhotoGroup]] = {}
-    for one in groups:
-        by_key.setdefault(one.ticket_key, []).append(one)
+    for group in groups:
+        by_key.setdefault(group.ticket_key, []).append(group)
     for key, same in by_key.items():
-        for one in same if len(same) > 1 else ():
-            others = ", ".join(other.folder.name for other in same if other is not one)
-            yield one, Refusal(str(one.folder), "duplicate_ticket", f"the same ticket as {others}", key)
+        for group in same if len(same) > 1 else ():
+            others = ", ".join(other.folder.name for other in same if other is not group)
+            yield group, Refusal(str(group.folder), "duplicate_ticket", f"the same ticket as {others}", key)
 
 
 def _both_labels(groups: Sequence[PhotoGroup]) -> Iterator[tuple[PhotoGroup, Refusal]]:
     """A site may come again under the other label with other photos; the same photos cannot be right and wrong."""
     by_id: dict[str, dict[TicketVerdict, PhotoGroup]] = {}
-    for one in groups:
-        by_id.setdefault(one.group_id, {})[one.label] = one
+    for group in groups:
+        by_id.setdefault(group.group_id, {})[group.label] = group
     for pair in by_id.values():
         if len(pair) == 2 and _same_photos(*pair.values()):
-            for one in pair.values():
+            for group in pair.values():
                 said = "the same photos stand under both labels"
-                yield one, Refusal(str(one.folder), "two_labels", said, one.ticket_key)
+                yield group, Refusal(str(group.folder), "two_labels", said, group.ticket_key)
 
 
-def _same_photos(one: PhotoGroup, other: PhotoGroup) -> bool:
-    if [photo.stat().st_size for photo in one.photos] != [photo.stat().st_size for photo in other.photos]:
+def _same_photos(first: PhotoGroup, other: PhotoGroup) -> bool:
+    if [photo.stat().st_size for photo in first.photos] != [photo.stat().st_size for photo in other.photos]:
         return False
-    return all(a.read_bytes() == b.read_bytes() for a, b in zip(one.photos, other.photos, strict=True))
+    return all(a.read_bytes() == b.read_bytes() for a, b in zip(first.photos, other.photos, strict=True))

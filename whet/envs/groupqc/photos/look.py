@@ -43,7 +43,7 @@ class PhotoLook:
 
     def spot(self, other: PhotoLook) -> int:
         """The largest difference anywhere in the grey pictures."""
-        mine, theirs = (np.frombuffer(one.grey, dtype=np.uint8).astype(np.int16) for one in (self, other))
+        mine, theirs = (np.frombuffer(look.grey, dtype=np.uint8).astype(np.int16) for look in (self, other))
         return int(np.abs(mine - theirs).max())
 
 
@@ -77,12 +77,12 @@ def perceptual_look(data: bytes) -> PhotoLook:
 def copies(looks: Mapping[str, PhotoLook], owner: Mapping[str, str]) -> list[PhotoCopy]:
     """Pairs of photos that are copies and whose owners differ, by name."""
     found = set()
-    for one, other in _candidates(looks):
-        if owner[one] == owner[other]:
+    for name, other in _candidates(looks):
+        if owner[name] == owner[other]:
             continue
-        first, second = looks[one], looks[other]
+        first, second = looks[name], looks[other]
         if first.distance(second) <= NEAR and first.spot(second) <= SPOT:
-            found.add(PhotoCopy(min(one, other), max(one, other), first.distance(second)))
+            found.add(PhotoCopy(min(name, other), max(name, other), first.distance(second)))
     return sorted(found)
 
 

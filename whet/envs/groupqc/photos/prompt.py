@@ -21,7 +21,7 @@ def photo_messages(pack: Pack, mission: Mission, image: Image) -> tuple[Message,
         {
             "mission": mission.name,
             "about": mission.about,
-            "categories": "\n".join(_category(pack, one) for one in pack.categories),
+            "categories": "\n".join(_category(pack, category) for category in pack.categories),
             "format": answer_form(pack),
         },
     )
@@ -46,7 +46,7 @@ def filled(template: str, values: Mapping[str, str]) -> str:
 
 
 def _category(pack: Pack, category: ObjectCategory) -> str:
-    attributes = "; ".join(_attribute(one) for one in category.attributes)
+    attributes = "; ".join(_attribute(attribute) for attribute in category.attributes)
     return f"- {category.name}: {attributes}" if attributes else f"- {category.name}"
 
 

@@ -43,7 +43,7 @@ class GroupFolder:
     """One group as it stands on disk. `summaries` is what a faultless Stage-A says of the images that are there."""
 
     group: GeneratedGroup
-    folder: Path
+    path: Path
     images: tuple[str, ...]
     summaries: tuple[str, ...]
     planted: tuple[tuple[str, str], ...]
@@ -75,8 +75,8 @@ def write_tree(
         folder.mkdir(parents=True)
         rng = random.Random(seed_for("groupqc", "photos", seed, group.ticket.mission, group.ticket.key))
         written.append(_write_group(rng, pack, group, folder, spoil, written))
-    for mission in sorted({one.group.ticket.mission for one in written}):
-        lines = [one.as_sidecar() for one in written if one.group.ticket.mission == mission]
+    for mission in sorted({group_folder.group.ticket.mission for group_folder in written}):
+        lines = [group_folder.as_sidecar() for group_folder in written if group_folder.group.ticket.mission == mission]
         lines.sort(key=lambda line: str(line["ticket_key"]))
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         (root / f"{mission}.truth.jsonl").write_text(text, encoding="utf-8")
@@ -93,7 +93,7 @@ def _write_group(
     if rng.random() < spoil.missing and len(photos) > 1:
         gone, _ = photos.pop(rng.randrange(len(photos)))
         planted.append(("missing", gone.name))
-    malformed, turned, copied = (rng.random() < one for one in (spoil.malformed, spoil.turned, spoil.copied))
+    malformed, turned, copied = (rng.random() < share for share in (spoil.malformed, spoil.turned, spoil.copied))
     victim = rng.randrange(len(photos))
     images, summaries = [], []
     for place, (photo, clean) in enumerate(photos):
@@ -106,7 +106,7 @@ def _write_group(
             planted.append(("turned", photo.name))
         elif place == victim and copied and before and before[-1].readable:
             source = before[-1]
-            data, clean = (source.folder / source.images[0]).read_bytes(), source.summaries[0]
+            data, clean = (source.path / source.images[0]).read_bytes(), source.summaries[0]
             planted.append(("copied", photo.name))
         (folder / photo.name).write_bytes(data)
         images.append(photo.name)

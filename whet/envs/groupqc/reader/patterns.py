@@ -30,9 +30,13 @@ class Patterns:
     def __init__(self, pack: Pack) -> None:
         self._pack = pack
         self._shapes = {
-            one.name: _soft(shape(one.look, one.tint)) for one in pack.categories if one.look not in ("label", "text")
+            category.name: _soft(shape(category.look, category.tint))
+            for category in pack.categories
+            if category.look not in ("label", "text")
         }
-        self._labels = {one.name: _colour(one.tint) for one in pack.categories if one.look == "label"}
+        self._labels = {
+            category.name: _colour(category.tint) for category in pack.categories if category.look == "label"
+        }
 
     def category(self, plate: Pixels) -> tuple[ObjectCategory, FloatPixels] | None:
         """What the plate shows, and the plate in plain light at its drawn size. None where it is nothing known."""
@@ -45,8 +49,8 @@ class Patterns:
         soft = cv2.GaussianBlur(plain, (3, 3), 0)
         if not name:
             left, top = SHAPE_AT
-            distances = {one: _distance(soft, pattern, left, top) for one, pattern in self._shapes.items()}
-            name = min(distances, key=lambda one: distances[one])
+            distances = {known: _distance(soft, pattern, left, top) for known, pattern in self._shapes.items()}
+            name = min(distances, key=lambda known: distances[known])
             if distances[name] > STRANGE:
                 return None
         category = self._pack.category(name)
@@ -56,7 +60,7 @@ class Patterns:
         """The label whose paper this is; '' for white."""
         hue = paper / max(float(paper.max()), 1.0)
         choices = {"": np.array(PAPER, dtype=np.float32), **self._labels}
-        return min(choices, key=lambda one: float(np.abs(choices[one] / choices[one].max() - hue).sum()))
+        return min(choices, key=lambda choice: float(np.abs(choices[choice] / choices[choice].max() - hue).sum()))
 
     def states(self, category: ObjectCategory, plate: FloatPixels) -> list[tuple[str, str]]:
         """The value of each attribute whose slot is not empty."""
@@ -89,7 +93,7 @@ def _nearest(plate: FloatPixels, box: Box, values: tuple[tuple[str, str], ...], 
 
 @functools.lru_cache(maxsize=1024)
 def _drawn(name: str, value: str, paper: str) -> FloatPixels:
-    colour = tuple(int(one) for one in _colour(paper)) if paper else PAPER
+    colour = tuple(int(channel) for channel in _colour(paper)) if paper else PAPER
     if not name:
         box = Image.new("RGB", mark("bare", "").size, colour)
         return np.asarray(box, dtype=np.float32)
@@ -115,7 +119,7 @@ def _distance(plate: FloatPixels, pattern: FloatPixels, left: int, top: int) -> 
 
 def text_crop(plate: Pixels) -> Pixels | None:
     """The writing of a label, cut out with a margin; None where it is too faint to be read."""
-    left, top, right, bottom = (SHARP * one for one in TEXT_BOX)
+    left, top, right, bottom = (SHARP * edge for edge in TEXT_BOX)
     region = plate[top:bottom, left:right]
     grey = cv2.cvtColor(region, cv2.COLOR_RGB2GRAY)
     paper = float(np.percentile(grey, 90))

@@ -68,13 +68,13 @@ def find_plates(pixels: Pixels) -> list[Plate]:
         outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
         for outline in outlines:
             corners = _corners(outline)
-            if corners is None or not all(_apart(corners, one) for one in plates):
+            if corners is None or not all(_apart(corners, plate) for plate in plates):
                 continue
             straight = _straight(pixels, corners)
             if _rimmed(straight):
                 x, y = corners.mean(axis=0)
                 plates.append(Plate(straight, (float(x), float(y))))
-    return sorted(plates, key=lambda one: (one.at[1] // 150, one.at[0]))
+    return sorted(plates, key=lambda plate: (plate.at[1] // 150, plate.at[0]))
 
 
 def _apart(corners: Any, other: Plate) -> bool:
@@ -84,8 +84,8 @@ def _apart(corners: Any, other: Plate) -> bool:
 
 def _corners(outline: Any) -> Any:
     """The corners of an outline that is a plate: top left first, then clockwise. None for anything else."""
-    (_, _), (one, other), _ = box = cv2.minAreaRect(outline)
-    wide, high = max(one, other), min(one, other)
+    (_, _), (side, other), _ = box = cv2.minAreaRect(outline)
+    wide, high = max(side, other), min(side, other)
     inner_wide, inner_high = WIDE - 2 * BORDER, HIGH - 2 * BORDER
     if not 0.75 * inner_wide < wide < 1.15 * inner_wide or not 0.75 * inner_high < high < 1.15 * inner_high:
         return None

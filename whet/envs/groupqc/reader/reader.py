@@ -81,7 +81,7 @@ class PhotoReader:
         if not items:
             return PhotoContent(())
         station, notes = _band(pixels, bottom=True), _band(pixels, bottom=False)
-        read = _recognise([*crops, *(one for one in (station, notes) if one is not None)])
+        read = _recognise([*crops, *(band for band in (station, notes) if band is not None)])
         for place, text in zip(waiting, read, strict=False):
             items[place] = self._label(items[place], text)
         rest = read[len(crops) :]
@@ -104,7 +104,7 @@ class PhotoReader:
     def _notes(self, text: str) -> tuple[str, ...]:
         """Each note as the pack words it, where one is close, else as it was read."""
         word, _, rest = text.partition(":")
-        spoken = {one.translate(_SAME): one for one in self.pack.notes}
+        spoken = {note.translate(_SAME): note for note in self.pack.notes}
         found = []
         for part in filter(None, (rest or word).split("/")):
             near = difflib.get_close_matches(part, spoken, n=1, cutoff=0.6)
@@ -138,5 +138,5 @@ def _recognise(crops: Sequence[Pixels]) -> list[str]:
     """The text in each crop, without spaces; '' where nothing was read."""
     if not crops:
         return []
-    read, _ = _engine().text_rec([np.ascontiguousarray(one) for one in crops])
+    read, _ = _engine().text_rec([np.ascontiguousarray(crop) for crop in crops])
     return [str(text).translate(_SAME) for text, _ in read]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PIL import ImageDraw
+from whet.envs.groupqc.render.looks import INK, Pen
 
 WIDE, HIGH = 140, 34
 """The box that a mark is drawn in; every function draws inside it."""
 
-INK = (30, 30, 34)
 STEEL = (120, 126, 134)
-
-Pen = ImageDraw.ImageDraw
 
 
 def _head(pen: Pen, x: int, y: int) -> None:

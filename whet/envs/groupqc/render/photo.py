@@ -89,11 +89,11 @@ def _taken(pack: Pack, photo: Photo, strain: float) -> tuple[Image.Image, Camera
     rng = random.Random(photo.seed)
     camera = Camera.of(rng, strain)
     if photo.unrelated is not None:
-        words = [*(one.name for one in pack.categories), *(one.name for one in pack.missions)]
+        words = [*(category.name for category in pack.categories), *(mission.name for mission in pack.missions)]
         return _exposed(draw_page(rng, photo.unrelated, SIZE, words), camera, photo.seed), camera
     scene = _scene(rng)
     skip = pack.stations.category if pack.stations else ""
-    _set_plates(rng, pack, scene, [one for one in photo.items if one.category != skip], camera)
+    _set_plates(rng, pack, scene, [item for item in photo.items if item.category != skip], camera)
     image = _exposed(scene, camera, photo.seed)
     if photo.notes:
         _band(image, f"{pack.words.notes}: {' / '.join(photo.notes)}", 0)

@@ -35,10 +35,10 @@ def slot_box(number: int) -> Box:
 
 def slots(category: ObjectCategory) -> list[tuple[Attribute, Box]]:
     """Each attribute that is drawn as a mark, and where. A label keeps the last slot for its pair."""
-    drawn = [one for one in category.attributes if one.marks or one.kind == "pair"]
+    drawn = [attribute for attribute in category.attributes if attribute.marks or attribute.kind == "pair"]
     if category.look == "label":
-        return [(one, slot_box(3)) for one in drawn if one.kind == "pair"]
-    return [(one, slot_box(number)) for number, one in enumerate(drawn)]
+        return [(attribute, slot_box(3)) for attribute in drawn if attribute.kind == "pair"]
+    return [(attribute, slot_box(number)) for number, attribute in enumerate(drawn)]
 
 
 def draw_tile(pack: Pack, item: PhotoObject) -> Image.Image:

@@ -47,7 +47,7 @@ class SummaryReading:
         return self.form == "irrelevant"
 
     def of(self, category: str) -> tuple[SummaryEntry, ...]:
-        return tuple(one for one in self.entries if one.category == category)
+        return tuple(entry for entry in self.entries if entry.category == category)
 
     def station(self, pack: Pack) -> str | None:
         """The number that says which photos belong together, None where the photo has none."""
@@ -62,7 +62,7 @@ class SummaryReading:
         """About how many objects the photo shows: a hint at which one is the overview."""
         if self.form == "broken":
             return max(1, len(re.split(r"[，;]", self.text)))
-        return sum(max([1, *(sum(values.values()) for values in one.counts.values())]) for one in self.entries)
+        return sum(max([1, *(sum(values.values()) for values in entry.counts.values())]) for entry in self.entries)
 
 
 def read_summary(pack: Pack, text: str) -> SummaryReading:
@@ -84,18 +84,18 @@ def _from_object(pack: Pack, summary: Mapping[str, Any], text: str) -> SummaryRe
         listed = []
         odd.append(f"{words.statistics} is not a list")
     entries = []
-    for number, one in enumerate(listed, start=1):
-        category = one.get(words.category) if isinstance(one, dict) else None
+    for number, entry in enumerate(listed, start=1):
+        category = entry.get(words.category) if isinstance(entry, dict) else None
         if not isinstance(category, str) or not category:
             odd.append(f"entry {number} has no {words.category}")
             continue
-        entries.append(SummaryEntry(category, _counts(words.category, one, number, odd)))
+        entries.append(SummaryEntry(category, _counts(words.category, entry, number, odd)))
     notes = summary.get(words.notes, [])
     groups = summary.get(words.groups, {})
     return SummaryReading(
         "json",
         tuple(entries),
-        tuple(str(one) for one in notes) if isinstance(notes, list) else (),
+        tuple(str(note) for note in notes) if isinstance(notes, list) else (),
         {key: value for key, value in groups.items() if type(value) is int} if isinstance(groups, dict) else {},
         text,
         tuple(odd),
@@ -132,7 +132,7 @@ def _from_chains(pack: Pack, text: str) -> tuple[SummaryEntry, ...]:
         if category is None or count < 1:
             continue
         counts: dict[str, dict[str, int]] = {}
-        for value in filter(None, (one.strip() for one in rest.split(","))):
+        for value in filter(None, (part.strip() for part in rest.split(","))):
             attribute = _attribute_of(pack, category.name, value)
             if attribute:
                 counts.setdefault(attribute, {})[value] = count
@@ -145,11 +145,11 @@ def _attribute_of(pack: Pack, category: str, value: str) -> str:
     """The attribute that a bare value belongs to: the one that lists it, else one that takes text or numbers."""
     known = pack.category(category)
     attributes = known.attributes if known else ()
-    for one in attributes:
-        if value in one.values:
-            return one.name
+    for attribute in attributes:
+        if value in attribute.values:
+            return attribute.name
     wanted = ("number", "pair", "text") if value.isdigit() else ("text",)
-    return next((one.name for kind in wanted for one in attributes if one.kind == kind), "")
+    return next((attribute.name for kind in wanted for attribute in attributes if attribute.kind == kind), "")
 
 
 def problems(pack: Pack, mission: Mission, reading: SummaryReading) -> tuple[str, ...]:
@@ -170,11 +170,15 @@ def problems(pack: Pack, mission: Mission, reading: SummaryReading) -> tuple[str
                 found.append(f"{entry.category} has no attribute {name!r}")
             elif attribute.kind == "state":
                 found += [
-                    f"{entry.category}, {name}: unknown value {one!r}" for one in values if one not in attribute.values
+                    f"{entry.category}, {name}: unknown value {value!r}"
+                    for value in values
+                    if value not in attribute.values
                 ]
             elif attribute.kind in ("number", "pair"):
-                found += [f"{entry.category}, {name}: {one!r} is not a number" for one in values if not one.isdigit()]
-    twice = [one.category for one in reading.entries]
+                found += [
+                    f"{entry.category}, {name}: {value!r} is not a number" for value in values if not value.isdigit()
+                ]
+    twice = [entry.category for entry in reading.entries]
     found += [f"category {name!r} is listed twice" for name in dict.fromkeys(twice) if twice.count(name) > 1]
     return tuple(found) + _station_problems(pack, mission, reading)
 
@@ -196,8 +200,8 @@ def without_stations(pack: Pack, text: str) -> str:
         return text
     summary = find_summary(pack.words, text)
     if summary is not None and isinstance(summary.get(pack.words.statistics), list):
-        kept = [_without(one, names, pack.words.category) for one in summary[pack.words.statistics]]
-        return canonical(pack.words, {**summary, pack.words.statistics: [one for one in kept if one is not None]})
+        kept = [_without(entry, names, pack.words.category) for entry in summary[pack.words.statistics]]
+        return canonical(pack.words, {**summary, pack.words.statistics: [entry for entry in kept if entry is not None]})
     for name in names:
         text = re.sub(rf"\{{[^{{}}]*{re.escape(name)}[^{{}}]*(?:\{{[^{{}}]*\}}[^{{}}]*)*\}}\s*,?\s*", "", text)
         text = re.sub(rf"{re.escape(name)}\s*[/:：=]?\s*\d*\s*(?:×\d+)?\s*[，,;]?\s*", "", text)
@@ -213,6 +217,6 @@ def _without(entry: Any, names: Sequence[str], own: str) -> Any:
 @functools.cache
 def _station_names(pack: Pack) -> tuple[str, ...]:
     """What a station is called in this pack, or where it has none, in the other packs of its language."""
-    packs = (pack,) if pack.stations else tuple(one for one in load_packs() if one.language == pack.language)
-    stations = [one.stations for one in packs if one.stations]
-    return tuple(sorted({name for one in stations for name in (one.category, one.attribute)}))
+    packs = (pack,) if pack.stations else tuple(other for other in load_packs() if other.language == pack.language)
+    stations = [pack.stations for pack in packs if pack.stations]
+    return tuple(sorted({name for station in stations for name in (station.category, station.attribute)}))

@@ -40,7 +40,9 @@ def _ranks(pack: Pack) -> dict[str, tuple[int, dict[str, tuple[int, dict[str, in
 
 @functools.cache
 def _pair_attributes(pack: Pack) -> frozenset[str]:
-    return frozenset(one.name for category in pack.categories for one in category.attributes if one.kind == "pair")
+    return frozenset(
+        attribute.name for category in pack.categories for attribute in category.attributes if attribute.kind == "pair"
+    )
 
 
 def tally(items: Iterable[PhotoObject]) -> ValueCounts:
@@ -69,7 +71,9 @@ def summarise(pack: Pack, items: Sequence[PhotoObject], notes: Sequence[str] = (
             if len(values) == 1:
                 entry[attribute] = values
             else:
-                entry[attribute] = {one: values[one] for one in sorted(values, key=lambda v: (order.get(v, _LAST), v))}
+                entry[attribute] = {
+                    value: values[value] for value in sorted(values, key=lambda v: (order.get(v, _LAST), v))
+                }
         entries.append(entry)
     summary: dict[str, Any] = {words.statistics: entries}
     if notes:

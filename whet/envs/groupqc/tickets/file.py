@@ -63,7 +63,7 @@ class TicketLine:
 class TicketFile:
     """What a source holds. `excluded` are the keys that a filter took out, `digest` stands for the files' bytes."""
 
-    placed: tuple[TicketLine, ...]
+    lines: tuple[TicketLine, ...]
     rejects: tuple[Reject, ...]
     excluded: tuple[str, ...]
     digest: str
@@ -79,7 +79,7 @@ def read_tickets(
     for mission in wanted:
         if mission not in known:
             raise WhetError(f"there is no mission {mission!r}.{nearest(mission, known)}")
-    placed: list[TicketLine] = []
+    lines: list[TicketLine] = []
     rejects: list[Reject] = []
     digest = hashlib.blake2b(digest_size=16)
     earlier = _EarlierTickets()
@@ -94,10 +94,10 @@ def read_tickets(
                 text = line.decode("utf-8", "replace").strip()
                 rejects.append(Reject(file.name, number, bad.reason, bad.detail, text))
             else:
-                placed.append(TicketLine(ticket, file.name, number))
-    of_missions = [one for one in placed if not wanted or one.ticket.mission in wanted]
-    kept = tuple(one for one in of_missions if one.ticket.key not in exclude)
-    excluded = tuple(sorted(one.ticket.key for one in of_missions if one.ticket.key in exclude))
+                lines.append(TicketLine(ticket, file.name, number))
+    of_missions = [line for line in lines if not wanted or line.ticket.mission in wanted]
+    kept = tuple(line for line in of_missions if line.ticket.key not in exclude)
+    excluded = tuple(sorted(line.ticket.key for line in of_missions if line.ticket.key in exclude))
     return TicketFile(kept, tuple(rejects), excluded, digest.hexdigest())
 
 
@@ -107,7 +107,7 @@ def stage_a_files(path: Path) -> list[Path]:
         raise WhetError(f"{path}: no such file; make it with: whet groupqc stage-a ROOT --mission M --out {path}")
     if not path.is_dir():
         return [path]
-    found = sorted(one for one in path.iterdir() if one.name.endswith(ENDING))
+    found = sorted(file for file in path.iterdir() if file.name.endswith(ENDING))
     if not found:
         raise WhetError(f"{path}: holds no *{ENDING} file; name the file itself")
     return found

@@ -119,7 +119,7 @@ def _label(row: Mapping[str, Any]) -> TicketVerdict:
 
 
 def _images(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+    if not isinstance(value, list) or not all(isinstance(name, str) and name.strip() for name in value):
         raise BadLine("bad_field", "'images' must be a list of file names")
     if not value:
         raise BadLine("empty_group", "'images' names no image")
@@ -129,7 +129,7 @@ def _images(value: Any) -> tuple[str, ...]:
 def _added(row: Mapping[str, Any]) -> tuple[str, str, tuple[str, ...]]:
     """Where the label came from, when, and what the reviewer wrote: added by others, so any of it may be missing."""
     remarks = row.get("gt_fail_reason_texts", [])
-    if not isinstance(remarks, list) or not all(isinstance(one, str) for one in remarks):
+    if not isinstance(remarks, list) or not all(isinstance(remark, str) for remark in remarks):
         raise BadLine("bad_field", "'gt_fail_reason_texts' must be a list of texts")
     source, stamp = row.get("label_source", "human"), row.get("label_timestamp", "")
     if not isinstance(source, str) or not isinstance(stamp, str):

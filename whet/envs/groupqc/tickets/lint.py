@@ -36,7 +36,7 @@ class LintReport:
 
     def lines(self) -> list[str]:
         """What to print, one fact a line."""
-        told = [str(one) for one in self.problems]
+        told = [str(problem) for problem in self.problems]
         told += [f"{self.file}:{self.first[what]}: odd, {count} times: {what}" for what, count in self.odd.items()]
         forms = ", ".join(f"{count} {form}" for form, count in self.forms.items())
         return [

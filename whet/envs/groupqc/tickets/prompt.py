@@ -34,7 +34,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 def evidence(pack: Pack, mission: Mission, ticket: SiteTicket) -> tuple[str, ...]:
     """The summaries as Stage-B sees them: headers gone, and station distances too where the mission has no stations."""
     cleaned = (clean_summary(pack, text) or text for text in ticket.summaries)
-    return tuple(one if mission.per_station else without_stations(pack, one) or one for one in cleaned)
+    return tuple(text if mission.per_station else without_stations(pack, text) or text for text in cleaned)
 
 
 def messages(
@@ -51,7 +51,7 @@ def messages(
             "structure": _numbered(mission.structure),
             "rules": _numbered(mission.rules) if rules == "seed" else "",
             "count": str(len(summaries)),
-            "overview": ", ".join(f"Image{n}(obj={one.objects()})" for n, one in enumerate(readings, start=1)),
+            "overview": ", ".join(f"Image{n}(obj={reading.objects()})" for n, reading in enumerate(readings, start=1)),
             "stations": stations(pack, mission, readings),
             "summaries": "\n".join(f"Image{n}: {fenced(text)}" for n, text in enumerate(summaries, start=1)),
         },

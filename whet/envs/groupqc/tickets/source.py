@@ -62,21 +62,21 @@ class FiledTickets:
     """Tickets of Stage-A files. The group id alone decides the split, so appended lines move none of the others."""
 
     def __init__(self, read: TicketFile, too_long: Sequence[TicketLine]) -> None:
-        left = {id(one) for one in too_long}
+        left = {id(line) for line in too_long}
         self._tickets: dict[Split, list[SiteTicket]] = {split: [] for split in SPLITS}
-        for one in read.placed:
-            if id(one) not in left:
-                self._tickets[split_of(one.ticket.group_id)].append(one.ticket)
+        for line in read.lines:
+            if id(line) not in left:
+                self._tickets[split_of(line.ticket.group_id)].append(line.ticket)
         self.excluded = read.excluded
         over = (
             Reject(
-                one.file,
-                one.line,
+                line.file,
+                line.line,
                 "over_length",
-                f"{one.ticket.key} with {len(one.ticket.images)} photos is longer than max_prompt",
-                one.ticket.group_id,
+                f"{line.ticket.key} with {len(line.ticket.images)} photos is longer than max_prompt",
+                line.ticket.group_id,
             )
-            for one in too_long
+            for line in too_long
         )
         self.rejects = tuple(sorted((*read.rejects, *over), key=lambda reject: (reject.file, reject.line)))
 
@@ -94,7 +94,7 @@ class FiledTickets:
 
 def refuse_rejects(source: str, rejects: Sequence[Reject]) -> None:
     """The strict way: the first line that is no ticket ends it."""
-    bad = [one for one in rejects if one.reason != "over_length"]
+    bad = [reject for reject in rejects if reject.reason != "over_length"]
     if bad:
         more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
         raise WhetError(f"{source}: {bad[0]}{more}; mend it, or set strict=false to set such lines aside")

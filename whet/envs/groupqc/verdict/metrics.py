@@ -115,8 +115,8 @@ def confusion(judged: Iterable[VotedTicket]) -> Confusion:
     counts: dict[tuple[TicketVerdict, TicketVerdict | None], int] = {
         (label, call): 0 for label in VERDICTS for call in (*VERDICTS, None)
     }  # in the order of the cells
-    for one in judged:
-        counts[one.label, one.votes.majority] += 1
+    for ticket in judged:
+        counts[ticket.label, ticket.votes.majority] += 1
     return Confusion(*counts.values())
 
 
@@ -154,14 +154,14 @@ class Calibration:
 
 def calibration(judged: Sequence[VotedTicket]) -> Calibration | None:
     """None where nothing was decided."""
-    decided = [(one.votes.confidence, one.error == "") for one in judged if one.votes.majority is not None]
+    decided = [(ticket.votes.confidence, ticket.error == "") for ticket in judged if ticket.votes.majority is not None]
     if not decided:
         return None
     levels = []
     for confidence in sorted({confidence for confidence, _ in decided}):
         right = [good for other, good in decided if other == confidence]
         levels.append(ConfidenceLevel(confidence, Share(sum(right), len(right))))
-    off = (abs(one.confidence - one.decided.part / one.decided.whole) * one.decided.whole for one in levels)
+    off = (abs(level.confidence - level.decided.part / level.decided.whole) * level.decided.whole for level in levels)
     squares = ((confidence - good) ** 2 for confidence, good in decided)
     return Calibration(tuple(levels), math.fsum(off) / len(decided), math.fsum(squares) / len(decided))
 
@@ -181,12 +181,16 @@ class Cut:
 
 def risk_coverage(judged: Sequence[VotedTicket]) -> tuple[Cut, ...]:
     """One cut for each confidence seen, the most confident first."""
-    failing = sum(one.label == "fail" for one in judged)
+    failing = sum(ticket.label == "fail" for ticket in judged)
     cuts = []
-    for threshold in sorted({one.votes.confidence for one in judged if one.votes.majority is not None}, reverse=True):
-        kept = [one for one in judged if one.votes.majority is not None and one.votes.confidence >= threshold]
-        wrong = sum(one.error != "" for one in kept)
-        released = sum(one.error == "ng" for one in kept)
+    for threshold in sorted(
+        {ticket.votes.confidence for ticket in judged if ticket.votes.majority is not None}, reverse=True
+    ):
+        kept = [
+            ticket for ticket in judged if ticket.votes.majority is not None and ticket.votes.confidence >= threshold
+        ]
+        wrong = sum(ticket.error != "" for ticket in kept)
+        released = sum(ticket.error == "ng" for ticket in kept)
         cuts.append(Cut(threshold, Share(len(kept), len(judged)), Share(wrong, len(kept)), Share(released, failing)))
     return tuple(cuts)
 

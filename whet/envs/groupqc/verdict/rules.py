@@ -42,7 +42,7 @@ class Judgement:
 
     @property
     def failures(self) -> tuple[NeedFinding, ...]:
-        return tuple(one for one in self.findings if one.status in ("defect", "absent"))
+        return tuple(finding for finding in self.findings if finding.status in ("defect", "absent"))
 
 
 def judge(pack: Pack, mission: Mission, readings: Sequence[SummaryReading]) -> Judgement:
@@ -52,7 +52,7 @@ def judge(pack: Pack, mission: Mission, readings: Sequence[SummaryReading]) -> J
         for station, photos in stations(pack, mission, readings).items()
         for need in mission.needs
     )
-    failing = any(one.status in ("defect", "absent") for one in findings)
+    failing = any(finding.status in ("defect", "absent") for finding in findings)
     return Judgement("fail" if failing else "pass", findings)
 
 
@@ -64,30 +64,30 @@ def stations(
     A station that shows nothing of what is asked is left out. An image without a number joins the only station there
     is, or stands alone: better one verdict too strict than a fault overlooked.
     """
-    relevant = [(number, one) for number, one in enumerate(readings, start=1) if not one.irrelevant]
+    relevant = [(number, reading) for number, reading in enumerate(readings, start=1) if not reading.irrelevant]
     if not mission.per_station:
         return {"": relevant}
     wanted = {need.category for need in mission.needs}
     places: dict[str, list[tuple[int, SummaryReading]]] = {}
-    for number, one in relevant:
-        places.setdefault(one.station(pack) or "", []).append((number, one))
+    for number, reading in relevant:
+        places.setdefault(reading.station(pack) or "", []).append((number, reading))
     shown = {
         place: photos
         for place, photos in places.items()
-        if any(entry.category in wanted for _, one in photos for entry in one.entries)
+        if any(entry.category in wanted for _, reading in photos for entry in reading.entries)
     }
     unplaced = shown.get("", [])
     if unplaced and len(shown) == 2:
         del shown[""]
         only = next(iter(shown))
         shown[only] = sorted([*shown[only], *unplaced], key=lambda photo: photo[0])
-    return dict(sorted(shown.items(), key=lambda one: (len(one[0]), one[0]))) or {"": []}
+    return dict(sorted(shown.items(), key=lambda place: (len(place[0]), place[0]))) or {"": []}
 
 
 def _finding(pack: Pack, need: Need, station: str, photos: NumberedReadings) -> NeedFinding:
     if need.when is not None and not _shows(photos, *need.when):
         return NeedFinding(need, station, "exempt")
-    showing = tuple(number for number, one in photos if one.of(need.category))
+    showing = tuple(number for number, reading in photos if reading.of(need.category))
     if not showing or (need.known and not _images(photos, need.category, need.known)):
         return NeedFinding(need, station, "absent")
     evidence = showing
@@ -101,7 +101,7 @@ def _finding(pack: Pack, need: Need, station: str, photos: NumberedReadings) -> 
                 NeedFinding(need, station, "defect", showing) if need.labelled else NeedFinding(need, station, "absent")
             )
     if need.labelled:
-        labelled = tuple(n for n, one in photos if n in evidence and _labelled(pack, need, one))
+        labelled = tuple(n for n, reading in photos if n in evidence and _labelled(pack, need, reading))
         return (
             NeedFinding(need, station, "ok", labelled) if labelled else NeedFinding(need, station, "defect", evidence)
         )
@@ -110,18 +110,20 @@ def _finding(pack: Pack, need: Need, station: str, photos: NumberedReadings) -> 
 
 def _images(photos: NumberedReadings, category: str, attribute: str) -> list[tuple[int, str]]:
     """Each value that an attribute of a category has, with the image that shows it."""
-    return [(n, value) for n, one in photos for entry in one.of(category) for value in entry.values(attribute)]
+    return [(n, value) for n, reading in photos for entry in reading.of(category) for value in entry.values(attribute)]
 
 
 def _shows(photos: NumberedReadings, category: str, attribute: str, value: str) -> bool:
-    return any(value in entry.values(attribute) for _, one in photos for entry in one.of(category))
+    return any(value in entry.values(attribute) for _, reading in photos for entry in reading.of(category))
 
 
 def _labelled(pack: Pack, need: Need, photo: SummaryReading) -> bool:
     """Whether a readable label stands in the photo, of the same pair where both sides give one."""
-    labels = [one for one in photo.of(pack.labels.category) if one.values(pack.labels.text)]
+    labels = [entry for entry in photo.of(pack.labels.category) if entry.values(pack.labels.text)]
     category = pack.category(need.category)
-    pair = next((one.name for one in category.attributes if one.kind == "pair"), "") if category else ""
+    pair = (
+        next((attribute.name for attribute in category.attributes if attribute.kind == "pair"), "") if category else ""
+    )
     mine = {value for entry in photo.of(need.category) for value in entry.values(pair)}
     theirs = {value for entry in labels for value in entry.values(pair)}
     return bool(labels) and (not mine or not theirs or bool(mine & theirs))
@@ -130,12 +132,13 @@ def _labelled(pack: Pack, need: Need, photo: SummaryReading) -> bool:
 def reason(pack: Pack, judgement: Judgement, most: int = 240) -> str:
     """The judgement as the one line that a verdict carries: what each image shows, then the conclusion."""
     told: dict[int, list[str]] = {}
-    for one in judgement.findings:
-        for image in one.images:
-            told.setdefault(image, []).append(one.says)
+    for finding in judgement.findings:
+        for image in finding.images:
+            told.setdefault(image, []).append(finding.says)
     parts = [f"Image{image}: {', '.join(told[image])}" for image in sorted(told)]
-    decisive = judgement.failures or tuple(one for one in judgement.findings if one.status == "ok")
-    last = f"{pack.words.conclusion}: {', '.join(dict.fromkeys(one.says for one in decisive)) or pack.words.irrelevant}"
+    decisive = judgement.failures or tuple(finding for finding in judgement.findings if finding.status == "ok")
+    said = ", ".join(dict.fromkeys(finding.says for finding in decisive))
+    last = f"{pack.words.conclusion}: {said or pack.words.irrelevant}"
     room = most - len(last)
     kept: list[str] = []
     for part in parts:

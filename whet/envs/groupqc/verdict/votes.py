@@ -113,7 +113,7 @@ def still_needed(votes: Votes, planned: int) -> int:
     """The fewest further draws after which the majority could be settled: they must be taken whatever they say."""
     for more in range(planned - len(votes.calls)):
         both = (Votes(votes.calls + (call,) * more) for call in ("pass", "fail"))
-        if any(settled(one, planned) for one in both):
+        if any(settled(outcome, planned) for outcome in both):
             return more
     return max(planned - len(votes.calls), 0)
 

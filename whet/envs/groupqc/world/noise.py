@@ -1,7 +1,7 @@
 """The ten noise channels of the generator. Each is switched by its rate; each leaves a record of what it changed.
 
 Five act on the summary of a photo (omission, flip, jitter, ocr, foreign), one on its text (malformed), and four on the
-ticket (label, unobservable, resubmission, drift); the last four are drawn by `world`.
+ticket (label, unobservable, resubmission, drift); the last four are drawn by `SiteWorld`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Noise:
     @classmethod
     def of(cls, rates: Mapping[str, Any]) -> Noise:
         """Noise from a mapping, as a user writes it."""
-        known = [one.name for one in fields(cls)]
+        known = [field.name for field in fields(cls)]
         for name, rate in rates.items():
             if name not in known:
                 raise WhetError(f"there is no noise channel {name!r}.{nearest(name, known)}")
@@ -90,8 +90,8 @@ def corrupt(
     """The noisy summary of a photo that shows `items`, and what was done. `extra` adds to the rate of omissions."""
     summary = summarise(pack, items, notes)
     entries: Entries = [
-        {key: dict(value) if isinstance(value, dict) else value for key, value in one.items()}
-        for one in summary[pack.words.statistics]
+        {key: dict(value) if isinstance(value, dict) else value for key, value in entry.items()}
+        for entry in summary[pack.words.statistics]
     ]
     summary[pack.words.statistics] = entries
     events: list[NoiseEvent] = []
@@ -121,7 +121,7 @@ def _attributes(pack: Pack, entries: Entries) -> list[tuple[dict[str, Any], str]
     """Every attribute that an entry has, those of stations apart."""
     skip = pack.stations.category if pack.stations else ""
     own = pack.words.category
-    return [(one, name) for one in entries if one[own] != skip for name in one if name != own]
+    return [(entry, name) for entry in entries if entry[own] != skip for name in entry if name != own]
 
 
 def _omit(rng: random.Random, pack: Pack, entries: Entries) -> Change | None:
@@ -148,7 +148,7 @@ def _flip(rng: random.Random, pack: Pack, entries: Entries) -> Change | None:
     entry, name, attribute = rng.choice(choices)
     values = entry[name]
     old = rng.choice(list(values))
-    new = rng.choice([one for one in attribute.values if one != old])
+    new = rng.choice([value for value in attribute.values if value != old])
     before = _counted(values)
     count = values.pop(old)
     values[new] = values.get(new, 0) + count
@@ -173,7 +173,7 @@ _LOOKALIKES = {"0": "O", "O": "0", "1": "I", "I": "1", "8": "B", "B": "8", "5": 
 def _misread(rng: random.Random, pack: Pack, entries: Entries) -> Change | None:
     """A character of a label becomes one that looks like it, or is lost."""
     name = pack.labels.text
-    labels = [one for one in entries if one[pack.words.category] == pack.labels.category and one.get(name)]
+    labels = [entry for entry in entries if entry[pack.words.category] == pack.labels.category and entry.get(name)]
     if not labels:
         return None
     entry = rng.choice(labels)
@@ -188,9 +188,11 @@ def _intrude(rng: random.Random, pack: Pack, entries: Entries) -> Change | None:
     """An object of another domain."""
     if not pack.foreign:
         return None
-    one = rng.choice(pack.foreign)
-    entries.append({pack.words.category: one.category, **{name: {value: 1} for name, value in one.states.items()}})
-    return "category", "", one.category
+    stranger = rng.choice(pack.foreign)
+    entries.append(
+        {pack.words.category: stranger.category, **{name: {value: 1} for name, value in stranger.states.items()}}
+    )
+    return "category", "", stranger.category
 
 
 def _counted(values: Mapping[str, int]) -> str:

@@ -58,7 +58,7 @@ def shoot(
     for shot in shots[len(state.stations) :]:
         shot.station = rng.choice(state.stations).number
     for station in state.stations:
-        _fill(rng, pack, mission, station, [one for one in shots if one.station == station.number], style)
+        _fill(rng, pack, mission, station, [shot for shot in shots if shot.station == station.number], style)
     watermark = _stray_watermark(rng, pack, mission)
     made: list[tuple[tuple[PhotoObject, ...], tuple[str, ...], UnrelatedKind | None]] = []
     for place in range(count):
@@ -102,8 +102,8 @@ def _place(pack: Pack, shot: _Shot, cluster: list[PhotoObject]) -> None:
         shot.pairs += 1
         number = str(shot.pairs)
         cluster = [
-            replace(one, states=(*one.states, (name, number))) if (name := _pair_name(pack, one.category)) else one
-            for one in cluster
+            replace(item, states=(*item.states, (name, number))) if (name := _pair_name(pack, item.category)) else item
+            for item in cluster
         ]
     shot.items.extend(cluster)
 
@@ -111,7 +111,7 @@ def _place(pack: Pack, shot: _Shot, cluster: list[PhotoObject]) -> None:
 @functools.cache
 def _pair_name(pack: Pack, category: str) -> str:
     known = pack.category(category)
-    return next((one.name for one in known.attributes if one.kind == "pair"), "") if known else ""
+    return next((attribute.name for attribute in known.attributes if attribute.kind == "pair"), "") if known else ""
 
 
 @functools.cache
@@ -166,7 +166,7 @@ def _conditions(
         if need.when is None or need.when[0] != category.name or need.when[1] in hidden:
             continue
         attribute = category.attribute(need.when[1])
-        others = [one for one in attribute.values if one != need.when[2]] if attribute else []
+        others = [value for value in attribute.values if value != need.when[2]] if attribute else []
         exempt = station.needs[need.id] == "exempt"
         forced[need.when[1]] = rng.choice(others) if exempt and others else need.when[2]
     for need in mission.needs:
@@ -183,7 +183,7 @@ def _bad_values(rng: random.Random, category: ObjectCategory, need: Need) -> dic
     for name, good in need.good.items():
         attribute = category.attribute(name)
         if attribute is not None and len(attribute.values) > 1:
-            choices.append((name, [one for one in attribute.values if one != good]))
+            choices.append((name, [value for value in attribute.values if value != good]))
     name, values = choices[int(rng.random() * len(choices))]
     return {name: rng.choice(values)}
 
@@ -197,7 +197,7 @@ def _labelled(
     if rng.random() < 0.5:
         return [item, label_item(rng, pack, style, legible=False)]
     bare = {key for need in needs if need.labelled for key in need.good}
-    return [replace(item, states=tuple(one for one in item.states if one[0] not in bare))]
+    return [replace(item, states=tuple(state for state in item.states if state[0] not in bare))]
 
 
 def label_item(rng: random.Random, pack: Pack, style: SiteStyle, legible: bool) -> PhotoObject:
@@ -221,17 +221,17 @@ def draw_item(
 ) -> PhotoObject:
     """One object: forced values hold, hidden ones are not seen, the rest is drawn by weight."""
     states: dict[str, str] = {}
-    for one in category.attributes:
-        if not one.marks or one.name in hidden:
+    for attribute in category.attributes:
+        if not attribute.marks or attribute.name in hidden:
             continue
-        if one.only is not None and states.get(one.only[0]) != one.only[1]:
+        if attribute.only is not None and states.get(attribute.only[0]) != attribute.only[1]:
             continue
-        if one.name in forced:
-            states[one.name] = forced[one.name]
+        if attribute.name in forced:
+            states[attribute.name] = forced[attribute.name]
             continue
-        if one.shown < 1.0 and rng.random() >= one.shown:
+        if attribute.shown < 1.0 and rng.random() >= attribute.shown:
             continue
-        states[one.name] = _value(rng, pack, category, one, states, forced, style, calm)
+        states[attribute.name] = _value(rng, pack, category, attribute, states, forced, style, calm)
     return PhotoObject(category.name, tuple(states.items()))
 
 
@@ -262,7 +262,7 @@ def _value(
     if calm and len(set(attribute.weights)) == 1 and rng.random() < 0.75:
         return attribute.values[0]
     weights = [
-        0.0 if one in barred else weight for one, weight in zip(attribute.values, attribute.weights, strict=True)
+        0.0 if choice in barred else weight for choice, weight in zip(attribute.values, attribute.weights, strict=True)
     ]
     return rng.choices(attribute.values, weights)[0]
 

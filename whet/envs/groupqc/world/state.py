@@ -35,14 +35,14 @@ class SiteState:
 
     @property
     def passes(self) -> bool:
-        return all(status in ("ok", "exempt") for one in self.stations for status in one.needs.values())
+        return all(status in ("ok", "exempt") for station in self.stations for status in station.needs.values())
 
     def statuses(self) -> dict[str, NeedStatus]:
         """Every need with its status, under `need` or `station/need`."""
         return {
-            f"{one.number}/{need}" if one.number else need: status
-            for one in self.stations
-            for need, status in one.needs.items()
+            f"{station.number}/{need}" if station.number else need: status
+            for station in self.stations
+            for need, status in station.needs.items()
         }
 
 
@@ -61,7 +61,7 @@ def draw_state(rng: random.Random, pack: Pack, mission: Mission, passes: bool, p
 def _numbers(rng: random.Random, pack: Pack, mission: Mission, places: int) -> list[str]:
     if pack.stations is None or not mission.per_station:
         return [""] * places
-    return [str(one) for one in rng.sample(range(pack.stations.least, pack.stations.most + 1), places)]
+    return [str(number) for number in rng.sample(range(pack.stations.least, pack.stations.most + 1), places)]
 
 
 def _passing(rng: random.Random, mission: Mission) -> dict[str, NeedStatus]:
@@ -76,7 +76,7 @@ def _failing(rng: random.Random, mission: Mission) -> dict[str, NeedStatus]:
     shared = Counter(need.category for need in mission.needs)
     first = mission.needs[int(rng.random() * len(mission.needs))]
     lost = 0
-    for need in sorted(mission.needs, key=lambda one: one.id != first.id):
+    for need in sorted(mission.needs, key=lambda need: need.id != first.id):
         if need.id != first.id and rng.random() >= ALSO_WRONG:
             continue
         status = _fault(rng, need, shared[need.category] > 1)
@@ -102,9 +102,9 @@ def _settled(mission: Mission, first: Need, statuses: dict[str, NeedStatus]) -> 
     for need in mission.needs:
         if need.when is None:
             continue
-        asked = [one for one in mission.needs if one.category == need.when[0] and statuses[one.id] == "absent"]
+        asked = [other for other in mission.needs if other.category == need.when[0] and statuses[other.id] == "absent"]
         if asked and need.id != first.id:
             statuses[need.id] = "exempt"
         elif asked:
-            statuses.update({one.id: "ok" for one in asked})
+            statuses.update({other.id: "ok" for other in asked})
     return statuses

@@ -90,10 +90,10 @@ class SiteWorld:
         places = min(count, 1 + (rng.random() < 0.4) + (rng.random() < 0.15)) if self.mission.per_station else 1
         state = draw_state(rng, self.pack, self.mission, passes, places)
         shown = shoot(rng, self.pack, self.mission, state, count, style)
-        photos = tuple(as_photo(f"{group_id}_{n}.jpg", one, rng) for n, one in enumerate(shown, start=1))
-        clean = tuple(render_summary(self.pack, one.items, one.notes) for one in photos)
+        photos = tuple(as_photo(f"{group_id}_{n}.jpg", content, rng) for n, content in enumerate(shown, start=1))
+        clean = tuple(render_summary(self.pack, photo.items, photo.notes) for photo in photos)
         events = self._ticket_events(rng, passes, submission, fixed, drifted)
-        channels = {one.channel for one in events}
+        channels = {event.channel for event in events}
         verdict: TicketVerdict = "pass" if passes and "unobservable" not in channels else "fail"
         label: TicketVerdict = ("fail" if verdict == "pass" else "pass") if "label" in channels else verdict
         summaries, spoiled = self._summaries(rng, photos, clean, drifted)
@@ -101,7 +101,7 @@ class SiteWorld:
             group_id,
             self.mission.name,
             label,
-            tuple(one.name for one in photos),
+            tuple(photo.name for photo in photos),
             summaries,
             label_timestamp=day.isoformat(),
             remarks=self._remarks(rng, state, label, "unobservable" in channels),
@@ -153,10 +153,10 @@ class SiteWorld:
         if rng.random() >= REMARKED:
             return ()
         wrong = [
-            NeedFinding(need, one.number, one.needs[need.id]).says
-            for one in state.stations
+            NeedFinding(need, station.number, station.needs[need.id]).says
+            for station in state.stations
             for need in self.mission.needs
-            if one.needs[need.id] in ("defect", "absent")
+            if station.needs[need.id] in ("defect", "absent")
         ]
         return tuple(dict.fromkeys(wrong))
 
