@@ -1,4 +1,4 @@
-"""Whether easy, medium and hard are so for a model: the twelve cells as ordinary evaluations, against given bands.
+"""How a model fares on easy, medium and hard: the twelve cells as ordinary evaluations, against expected bands.
 
 Each cell is a run of its own, found again by its identity, so an interrupted gradient continues where it stopped.
 """
@@ -33,7 +33,7 @@ REFERENCES = ("random", "drop-first-iis", "elastic", "greedy", "search", "oracle
 
 @dataclass(frozen=True, slots=True)
 class GradientPlan:
-    """What a gradient is taken of."""
+    """What is evaluated on each of the twelve cells: a model, how many problems, and with which settings."""
 
     model: str
     n: int = 50

@@ -1,4 +1,4 @@
-"""The records of one group: what was drawn, what the photos show, what is handed in, and what is really true."""
+"""The records of one group: its ticket, its photos with the objects they show, and the truth about it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class NoiseEvent:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What nobody but the sidecar knows.
+    """The truth about a generated ticket, which only the sidecar file holds.
 
     `verdict` is the true one. `observable` is what the mission's rules give on the clean summaries: it differs from
     `verdict` only for an unobservable fail. `needs` maps `need` (or `station/need`) to how it stands.

@@ -31,7 +31,7 @@ AuditRow = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class AuditCase:
-    """A ticket that was voted on, beside its votes."""
+    """A ticket with its votes and summaries, as the rows of the audit's files show it."""
 
     ticket: SiteTicket
     poll: Poll

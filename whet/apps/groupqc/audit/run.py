@@ -48,7 +48,7 @@ from whet.types import SPLITS, Playbook, Policy, Role, Rollout, Split, Ticket
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
-    """What an audit is beyond the policy and the tickets. `budget` and `every` only change how it is told."""
+    """How tickets are voted on. `budget` and `every` change only the report, not the votes."""
 
     ballot: Ballot = Ballot()
     sequential: bool = False
@@ -83,7 +83,7 @@ class AuditPlan:
 
 @dataclass(slots=True)
 class Poll:
-    """One ticket while it is voted on: the draws that are in, by the order of the plan."""
+    """The votes on one ticket so far, in the order of the plan."""
 
     task: TaskId
     taken: int = 0

@@ -18,7 +18,7 @@ from whet.types import Split
 
 @dataclass(frozen=True, slots=True)
 class GeneratedFiles:
-    """What was written."""
+    """Where generated work was written, and how much of it there is."""
 
     out: Path
     truth: Path

@@ -1,4 +1,4 @@
-"""The whole way in one command: photos to summaries to verdicts to a report. Start it again, and it goes on.
+"""Both stages in one command: photos to summaries to verdicts to a report. Started again, it continues.
 
 OUT/MISSION_stage_a.jsonl, .errors.jsonl   Stage-A's files for each mission
 OUT/audits/audit-…/                        the audit of all of them: its ledger and its files
@@ -36,7 +36,8 @@ SUMMARY = "run.json"
 
 @dataclass(frozen=True, slots=True)
 class PipelinePlan:
-    """What is to be run. Without a verdict model the model of the photos judges too, or the rules beside the reader."""
+    """Both stages as the user wants them. Without a verdict model, the model of the photos judges too; after the
+    embedded reader, the mission's rules do."""
 
     root: Path
     out: Path
@@ -58,7 +59,7 @@ class PipelinePlan:
 
 @dataclass(frozen=True, slots=True)
 class PipelineResult:
-    """What came of it. There is no audit where Stage-A was stopped, or no group came through."""
+    """What both stages gave. There is no audit where Stage-A was stopped, or no group came through."""
 
     stages: Mapping[str, StageAResult]
     audit: AuditResult | None

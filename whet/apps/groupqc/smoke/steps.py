@@ -1,6 +1,6 @@
 """The whole path with no model, in seconds: does everything that stands between photos and figures work here?
 
-Each step is a function that works in a folder of its own and returns a line; what it raises is what is wrong.
+Each step is a function that works in a folder and returns a line; a step that fails raises a `WhetError`.
 """
 
 from __future__ import annotations

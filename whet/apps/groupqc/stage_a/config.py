@@ -52,7 +52,7 @@ class PhotosSection(Section):
 
 
 class StageAFiles:
-    """The files of a run, beside the one that the user names."""
+    """The files of a Stage-A run: the one that the user names, and those beside it."""
 
     def __init__(self, out: Path) -> None:
         stem = out.with_suffix("") if out.suffix == ".jsonl" else out

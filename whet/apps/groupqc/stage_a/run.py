@@ -152,7 +152,7 @@ def _engine(config: StageAConfig, env: StageAPhotos, policy: Policy, model: Mode
 
 
 class _PhotoRounds:
-    """One session of a run: rounds of questions, and what their answers are."""
+    """One session of a run: asks about each photo until its answer is usable or its draws are spent."""
 
     def __init__(self, config: StageAConfig, env: StageAPhotos, engine: Engine, plan: StageAPlan) -> None:
         self.engine = engine
@@ -216,7 +216,7 @@ def _usable(rollout: Rollout) -> bool:
 
 
 class _AnswerWatch:
-    """Passes progress on, and hears of every photo once its answer is in the ledger."""
+    """Passes progress on, and calls `settled` for every photo once its answer is in the ledger."""
 
     def __init__(self, inner: Progress, settled: Callable[[Ticket], None]) -> None:
         self._inner = inner

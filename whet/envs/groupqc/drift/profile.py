@@ -1,4 +1,4 @@
-"""What a set of tickets, or the votes on one, look like: counts by thing and outcome, to be held against another's."""
+"""The profile of a set of tickets or of the votes on them: how often each outcome was seen, to compare two sets."""
 
 from __future__ import annotations
 

@@ -18,7 +18,10 @@ SMALL = 5.0
 
 @dataclass(frozen=True, slots=True)
 class CountShift:
-    """One thing in the reference and in what is new. `p`: how often chance alone gives as much."""
+    """How far the counts of one thing moved from the reference to the new set.
+
+    `p` is the probability that chance alone moves them at least as far.
+    """
 
     reference: Counts
     new: Counts

@@ -26,7 +26,7 @@ _HEADER = re.compile(r"\s*<\s*DOMAIN\s*=", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class PhotoAnswer:
-    """An answer that was checked. With a `problem` it is not used; `summary` is its one line, cleaned.
+    """A model's answer about a photo, checked: `summary` is its one line; with a `problem` it is not used.
 
     `exact` says whether it kept the form to the letter: a header line and one line of JSON, or the irrelevant token.
     """

@@ -1,4 +1,4 @@
-"""A photo on disk: whether it is one, how it is shown to a model, and what it looks like."""
+"""Photos on disk: whether a file is one, how it is shown to a model, and what it looks like."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NotAPhoto(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PhotoFile:
-    """A photo that was looked at. `image` names the bytes that a model is shown, `look` is what it looks like."""
+    """A photo on disk. `image` names the bytes that a model is shown, `look` serves to find copies."""
 
     path: Path
     image: Image

@@ -68,7 +68,7 @@ class FolderPhotos(PhotoTasks):
 
 
 class StageAPhotos(PhotoTasks):
-    """The photos of one Stage-A run. A task's index is the content of its photo, so its answer is found again.
+    """The photos of one Stage-A run. A task's index is a hash of its photo, so a later run finds the answer.
 
     The same photo in two groups is asked about once, and new groups in a folder cost only their own photos.
     """

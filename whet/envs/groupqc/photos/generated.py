@@ -22,7 +22,7 @@ KEPT = 256
 
 
 class GeneratedPhotos(PhotoTasks):
-    """A photo of each generated group; which of its photos is fixed by the group."""
+    """One photo of each generated group as a task; the group's id decides which of its photos."""
 
     about = "photos of generated sites: describe what one shows in a line of JSON"
 

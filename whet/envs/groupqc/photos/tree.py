@@ -24,7 +24,7 @@ from whet.keys import seed_for
 
 @dataclass(frozen=True, slots=True)
 class ArchiveDamage:
-    """The share of groups in which something is planted."""
+    """Damage that is planted in a tree of photos: for each kind, the share of groups that get it."""
 
     malformed: float = 0.0
     """One file is not an image."""

@@ -36,7 +36,7 @@ _SAME = str.maketrans({"—": "-", "–": "-", "－": "-", "：": ":", "／": "/
 
 @dataclass(frozen=True, slots=True)
 class PhotoContent:
-    """What the reader saw. No items: the photo is not of the site."""
+    """What the reader finds in a photo. Without items, the photo is not of the site."""
 
     items: tuple[PhotoObject, ...]
     notes: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """One object as a close-up: a framed plate with its shape on the left and a mark for each visible state on the right.
 
-`render` sets these plates into a scene; `reader` draws the same plates as patterns to compare with what it sees.
+`render.photo` sets these plates into a scene; `reader.patterns` compares what it sees with the same plates.
 """
 
 from __future__ import annotations

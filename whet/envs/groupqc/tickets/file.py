@@ -52,7 +52,7 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class TicketLine:
-    """A ticket and where it stands."""
+    """A ticket with the file and line that it was read from."""
 
     ticket: SiteTicket
     file: str
@@ -61,7 +61,7 @@ class TicketLine:
 
 @dataclass(frozen=True, slots=True)
 class TicketFile:
-    """What a source holds. `excluded` are the keys that a filter took out, `digest` stands for the files' bytes."""
+    """The tickets of Stage-A files. `excluded` are keys that a filter took out; `digest` is of the files' bytes."""
 
     lines: tuple[TicketLine, ...]
     rejects: tuple[Reject, ...]

@@ -18,7 +18,7 @@ from whet.errors import WhetError
 
 @dataclass(frozen=True, slots=True)
 class LintReport:
-    """A file's verdict. `problems` make a line unusable; `odd` is counted, and shown with its first place."""
+    """What was found in a file. `problems` make a line unusable; `odd` is counted, and shown with its first place."""
 
     file: Path
     records: int
@@ -57,7 +57,7 @@ def lint_file(path: Path, packs: Iterable[Pack] | None = None, most_photos: int 
 
 
 class _Linter:
-    """What was seen so far."""
+    """Reads a file line by line and collects what its report will say."""
 
     def __init__(self, path: Path, packs: tuple[Pack, ...], most_photos: int) -> None:
         self._path = path

@@ -30,7 +30,7 @@ class TicketSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GeneratedTickets:
-    """Tickets of a world for each mission, pair by pair: the two of a pair may be one site that was handed in twice."""
+    """Tickets of the generator. Missions take turns by pairs, since both of a pair may be one site, handed in twice."""
 
     worlds: tuple[SiteWorld, ...]
 

@@ -144,7 +144,7 @@ class ConfidenceLevel:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Whether confidence is the share that is right. Undecided tickets are not in it."""
+    """How well confidence agrees with the share that is right. Undecided tickets are left out."""
 
     levels: tuple[ConfidenceLevel, ...]
     expected_error: float
@@ -168,7 +168,7 @@ def calibration(judged: Sequence[VotedTicket]) -> Calibration | None:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What happens when tickets below a confidence are handed to a person."""
+    """What remains automatic, and how much of it is wrong, when tickets below `threshold` go to a person."""
 
     threshold: float
     covered: Share

@@ -1,4 +1,4 @@
-"""What a mission's needs say about evidence: the generator's truth, and the verdict of a policy without a model."""
+"""A mission's needs applied to summaries: this gives the generator's true verdict, and that of `baseline:rules`."""
 
 from __future__ import annotations
 

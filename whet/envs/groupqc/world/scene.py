@@ -28,7 +28,7 @@ _UNRELATED: tuple[UnrelatedKind, ...] = get_args(UnrelatedKind)
 
 @dataclass(frozen=True, slots=True)
 class SiteStyle:
-    """What is in use at the time: after a drift, one brand is chosen and labels have a new format this often."""
+    """What equipment looks like at a time. `drift` is how often the new brand and the new label format are used."""
 
     drift: float = 0.0
 

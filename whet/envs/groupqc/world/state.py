@@ -28,7 +28,7 @@ class Station:
 
 @dataclass(frozen=True, slots=True)
 class SiteState:
-    """A whole site. With `blank`, no photo shows it."""
+    """The state of a whole site. With `blank`, all its photos are of something else."""
 
     stations: tuple[Station, ...]
     blank: bool = False
