@@ -89,7 +89,7 @@ def test_a_command_of_another_package_is_listed_with_its_line_of_help(whet: Whet
 def test_a_command_of_another_package_is_called(whet: Whet, install: Install) -> None:
     install("theirs", "mine = their_app:APP", their_app=app_at("their_commands:app"), their_commands=COMMANDS)
     assert whet("mine", "greet", "you") == Said(0, "hello, you\n", "")
-    assert "Usage: whet mine greet" in whet("mine", "greet", "-h").out
+    assert "whet mine greet [OPTIONS]" in whet("mine", "greet", "-h").out
 
 
 def test_a_misspelt_command_of_another_package_is_recognised(whet: Whet, install: Install) -> None:
