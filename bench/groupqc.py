@@ -20,14 +20,15 @@ from PIL import Image
 from rapidocr_onnxruntime import RapidOCR
 from rows import Row, arguments, report
 
-from whet.envs.groupqc.noise import NO_NOISE, REALISTIC, Noise
-from whet.envs.groupqc.pack import Mission, Pack, load_packs
-from whet.envs.groupqc.reader import Reader
-from whet.envs.groupqc.records import Item, Photo
-from whet.envs.groupqc.render import photo_jpeg
-from whet.envs.groupqc.tickets import ticket_of
-from whet.envs.groupqc.verdict import read_as_published, read_verdict
-from whet.envs.groupqc.world import World
+from whet.envs.groupqc.pack.file import load_packs
+from whet.envs.groupqc.pack.schema import Mission, Pack
+from whet.envs.groupqc.reader.reader import PhotoReader
+from whet.envs.groupqc.records import Photo, PhotoObject
+from whet.envs.groupqc.render.photo import photo_jpeg
+from whet.envs.groupqc.tickets.file import ticket_of
+from whet.envs.groupqc.verdict.lines import read_as_published, read_verdict
+from whet.envs.groupqc.world.noise import NO_NOISE, REALISTIC, Noise
+from whet.envs.groupqc.world.world import SiteWorld
 
 VECTORS = (
     ("Verdict: 通过\nReason: ok", "pass", "pass"),
@@ -60,7 +61,7 @@ def rate(work: Callable[[], int]) -> float:
 
 
 def generated(case: Case, noise: Noise, count: int) -> float:
-    world = World(*case, noise)
+    world = SiteWorld(*case, noise)
     return rate(lambda: len([world.group("train", index) for index in range(count)]))
 
 
@@ -73,7 +74,7 @@ def generation(cases: Sequence[Case], count: int) -> Iterator[Row]:
 
 def parsing(cases: Sequence[Case], count: int) -> Iterator[Row]:
     """Replies and lines of a Stage-A file."""
-    worlds = [World(*case, REALISTIC) for case in cases]
+    worlds = [SiteWorld(*case, REALISTIC) for case in cases]
     replies = [
         f"Verdict: {pack.words.verdict(mission_ticket.label)}\nReason: {' '.join(mission_ticket.summaries)[:240]}"
         for (pack, _), world in zip(cases, worlds, strict=True)
@@ -104,17 +105,19 @@ def protocol(count: int) -> Iterator[Row]:
     yield Row("groupqc_parser_raised", raised, "exceptions", 0, raised == 0, condition=f"{count} fuzzed replies")
 
 
-def states(items: Sequence[Item]) -> Counter[tuple[str, str, str]]:
+def states(items: Sequence[PhotoObject]) -> Counter[tuple[str, str, str]]:
     return Counter((item.category, name, value) for item in items for name, value in item.states)
 
 
 def photos_of(cases: Sequence[Case], groups: int) -> list[tuple[Pack, Photo]]:
-    return [(case[0], photo) for case in cases for n in range(groups) for photo in World(*case).group("test", n).photos]
+    return [
+        (case[0], photo) for case in cases for n in range(groups) for photo in SiteWorld(*case).group("test", n).photos
+    ]
 
 
 def reading(cases: Sequence[Case], groups: int) -> Iterator[Row]:
     """What of the drawn states and texts is read, at three strains of the camera."""
-    readers = {case[0].name: Reader(case[0]) for case in cases}
+    readers = {case[0].name: PhotoReader(case[0]) for case in cases}
     photos = photos_of(cases, groups)
     for strain in (1.0, 1.6, 2.2):
         drawn, lost, invented, exact, seconds = 0, 0, 0, 0, 0.0
@@ -147,7 +150,7 @@ def reading(cases: Sequence[Case], groups: int) -> Iterator[Row]:
 
 def labels(cases: Sequence[Case], groups: int) -> Iterator[Row]:
     """Label texts alone, against the OCR engine by itself on the whole photo."""
-    readers = {case[0].name: Reader(case[0]) for case in cases}
+    readers = {case[0].name: PhotoReader(case[0]) for case in cases}
     engine = RapidOCR()
     total, ours, theirs = 0, 0, 0
     for pack, photo in photos_of(cases, groups):
@@ -157,7 +160,7 @@ def labels(cases: Sequence[Case], groups: int) -> Iterator[Row]:
         data = photo_jpeg(pack, photo)
         seen = [item.value(pack.labels.text) for item in readers[pack.name].look(data).items]
         found, _ = engine(np.asarray(Image.open(io.BytesIO(data)))[:, :, ::-1])
-        whole = [str(one[1]).replace(" ", "") for one in found or []]
+        whole = [str(line[1]).replace(" ", "") for line in found or []]
         total += len(texts)
         ours += (Counter(texts) & Counter(seen)).total()
         theirs += (Counter(texts) & Counter(whole)).total()

@@ -67,10 +67,10 @@ def generation_rows(folder: Path, n: int) -> Iterator[Row]:
     began = time.perf_counter()
     written = generate_all(folder / "first", n, SEED, processes=PROCESSES)
     seconds = time.perf_counter() - began
-    total = sum(one.problems for one in written)
+    total = sum(cell.problems for cell in written)
     said = f"{PROCESSES} processes, n = {n}"
     yield Row("generate/problems", total, "problems", 12.0 * n, total == 12 * n, condition=said)
-    least = min(one.problems for one in written)
+    least = min(cell.problems for cell in written)
     yield Row("generate/least_full_cell", least, "problems", n, least == n, condition=said)
     yield Row("generate/minutes", seconds / 60, "minutes", condition=f"{said}, wall clock")
     few = min(n, 3)
@@ -85,16 +85,16 @@ def generation_rows(folder: Path, n: int) -> Iterator[Row]:
 def certificate_rows(instances: Sequence[Instance], n: int, pool: ProcessPoolExecutor) -> Iterator[Row]:
     held = fmean(pool.map(sound, instances, chunksize=8))
     yield Row("certificates/verify_on_reload", held, "share", 1.0, held == 1.0 and len(instances) == 12 * n)
-    small = [one for one in instances if len(one.sabotaged.rows) <= REMOVAL_ROWS]
+    small = [instance for instance in instances if len(instance.sabotaged.rows) <= REMOVAL_ROWS]
     share = fmean(pool.map(removal_holds, small, chunksize=8))
     said = f"{len(small)} problems of up to {REMOVAL_ROWS} rows"
     yield Row("subsystems/irreducible_by_removal", share, "share", 1.0, share == 1.0, condition=said)
-    repeats = len(instances) - len({one.content for one in instances})
+    repeats = len(instances) - len({instance.content for instance in instances})
     yield Row("problems/repeated_contents", repeats, "contents", 0, repeats == 0)
     for name, count in (
-        ("outside_subsystem", sum(one.certificate.outside_subsystem > 0 for one in instances)),
-        ("needs_integrality", sum(one.certificate.needs_integrality for one in instances)),
-        ("compound", sum(one.certificate.min_edits > 1 for one in instances)),
+        ("outside_subsystem", sum(instance.certificate.outside_subsystem > 0 for instance in instances)),
+        ("needs_integrality", sum(instance.certificate.needs_integrality for instance in instances)),
+        ("compound", sum(instance.certificate.min_edits > 1 for instance in instances)),
     ):
         yield Row(f"problems/{name}", count / len(instances), "share")
 
@@ -114,7 +114,11 @@ def difficulty_rows(instances: Sequence[Instance]) -> Iterator[Row]:
     for kind in FAULT_KINDS:
         rates = [
             100.0
-            * fmean(one.certificate.search_rate for one in instances if (one.kind, one.difficulty) == (kind, level))
+            * fmean(
+                instance.certificate.search_rate
+                for instance in instances
+                if (instance.kind, instance.difficulty) == (kind, level)
+            )
             for level in DIFFICULTIES
         ]
         gap = min(easier - harder for easier, harder in pairwise(rates))
@@ -123,22 +127,22 @@ def difficulty_rows(instances: Sequence[Instance]) -> Iterator[Row]:
 
 
 def baseline_rows(instances: Sequence[Instance], pool: ProcessPoolExecutor) -> Iterator[Row]:
-    hard = [one for one in instances if one.difficulty == "hard"]
-    dropped = fmean(pool.map(repaired, [(one, "drop-first-iis") for one in hard], chunksize=8))
+    hard = [instance for instance in instances if instance.difficulty == "hard"]
+    dropped = fmean(pool.map(repaired, [(instance, "drop-first-iis") for instance in hard], chunksize=8))
     said = f"{len(hard)} hard problems, played"
     yield Row("baselines/drop_first_iis_on_hard", dropped, "repaired", 0.10, dropped < 0.10, condition=said)
-    known = fmean(pool.map(repaired, [(one, "oracle") for one in hard], chunksize=8))
+    known = fmean(pool.map(repaired, [(instance, "oracle") for instance in hard], chunksize=8))
     yield Row("baselines/oracle_on_hard", known, "repaired", 1.0, known == 1.0, condition=said)
 
 
 def pace_rows(instances: Sequence[Instance], quick: bool) -> Iterator[Row]:
-    easy = [one for one in instances if one.difficulty == "easy" and not one.sabotaged.mixed][:20]
+    easy = [instance for instance in instances if instance.difficulty == "easy" and not instance.sabotaged.mixed][:20]
     steps = pace(easy, 1 if quick else 5).per_cpu_second
     yield Row("pace/steps_a_core", steps, "steps/s", 300, steps >= 300, condition=f"{len(easy)} easy linear problems")
     by_wall, by_cpu = two_against_one(easy[:10], 1 if quick else 5)
     yield Row("pace/two_processes_by_cpu", by_cpu, "times one", 1.7, by_cpu >= 1.7, condition="CPU time")
     yield Row("pace/two_processes_by_wall", by_wall, "times one", condition="wall clock; an idle machine is needed")
-    sized = [one.sabotaged for one in instances if 40 <= len(one.sabotaged.rows) <= 60]
+    sized = [instance.sabotaged for instance in instances if 40 <= len(instance.sabotaged.rows) <= 60]
     mean = fmean(iis_milliseconds(sized)) if sized else 0.0
     holds = mean < 80 if sized else None
     yield Row("pace/get_iis_at_50_rows", mean, "ms", 80, holds, condition=f"{len(sized)} problems of 40 to 60 rows")
@@ -149,7 +153,7 @@ def import_rows() -> Iterator[Row]:
     total = len(found.instances) + len(found.refused)
     for name, count in (
         ("load", len(found.instances)),
-        ("infeasible", sum(feasible(one.sabotaged) is False for one in found.instances)),
+        ("infeasible", sum(feasible(instance.sabotaged) is False for instance in found.instances)),
         ("irreducible", sum(map(removal_holds, found.instances))),
         ("oracle_restores_objective", sum(map(_restored, found.instances))),
     ):

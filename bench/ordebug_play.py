@@ -47,7 +47,10 @@ def script(instance: Instance, edits: int = 9) -> list[str]:
 def pace(instances: Sequence[Instance], rounds: int = 1) -> Pace:
     """Scripted attempts at the instances, one after the other, grading included."""
     settings = Settings(max_steps=40)
-    tasks = [(one, task_of(one, "train", 0, Label(one.kind, one.difficulty), settings)) for one in instances]
+    tasks = [
+        (instance, task_of(instance, "train", 0, Label(instance.kind, instance.difficulty), settings))
+        for instance in instances
+    ]
     steps, cpu, wall = 0, time.process_time(), time.perf_counter()
     with Performing() as perform:
         for _ in range(rounds):

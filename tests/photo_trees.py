@@ -12,13 +12,13 @@ from builders import FromFunction
 from PIL import Image as Picture
 from PIL import ImageDraw
 
-from whet.envs.groupqc.layout import Rules
+from whet.envs.groupqc.photos.layout import LayoutRules
 from whet.models.base import Request
 from whet.types import Image
 
 MISSION = "BBU接地线检查"
 PASS, FAIL = "审核通过", "审核不通过"
-RULES = Rules({FAIL: "fail", PASS: "pass"})
+RULES = LayoutRules({FAIL: "fail", PASS: "pass"})
 HEADER = "<DOMAIN=BBU>, <TASK=SUMMARY>"
 
 

@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from whet.run.decide import build_gate
 
 from whet.config.load import validate
 from whet.config.schema import GateSection
@@ -18,6 +17,7 @@ from whet.errors import WhetError
 from whet.evals.metric import HARD, SOFT, Metric
 from whet.gate import NoGate, PairedGate, StrictGate, gate_named
 from whet.gate import registry as room
+from whet.run.decide import build_gate
 
 Install = Callable[..., None]
 

@@ -8,12 +8,12 @@ import json
 import pytest
 from reflact_world import Kinds, config, trained
 from rich.console import Console
-from whet.run.sealed_test import BEST
 from whet.run.train_catalog import show_training
 
 from whet.cli.train import show
 from whet.envs.base import Play, ask
 from whet.evals.compare import Comparison
+from whet.run.sealed_test import BEST
 from whet.run.train import TrainResult
 from whet.types import Score, Task
 

@@ -1,4 +1,4 @@
-"""The commands, by name. Each command's module is imported when it is called, so `--help` stays quick."""
+"""Whet's own commands, by name. Each command's module is imported when it is called, so `--help` stays quick."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import typer
 
 from whet.cli.envs import app as envs
 from whet.cli.gate import app as gate
-from whet.cli.groupqc import app as groupqc
+from whet.cli.installed import CommandList
 from whet.cli.models import app as models
-from whet.cli.ordebug import app as ordebug
 from whet.cli.runs import app as runs
 
 app = typer.Typer(
     name="whet",
+    cls=CommandList,
     help="Make a language-model agent measurably better at a task that a program can check.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -27,8 +27,6 @@ app.add_typer(envs)
 app.add_typer(gate)
 app.add_typer(models)
 app.add_typer(runs)
-app.add_typer(ordebug)
-app.add_typer(groupqc)
 
 RunsFolder = Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from whet.cli.terminal import console
 from whet.evals.results import comparison_json
 from whet.evals.table import comparison_table
 from whet.ledger.projection import write_json
 from whet.run.api import compare
+from whet.terminal import console
 
 
 def compare_command(a: str, b: str, *, metric: str, json: Path | None, runs: Path) -> None:

@@ -11,9 +11,9 @@ _MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL", "skip": "-   "}
 
 def doctor_command(config: Path | None, overrides: tuple[str, ...], *, runs: Path, ask: bool) -> None:
     """Print the findings; exit code 1 when something that a run needs is broken."""
-    from whet.cli.terminal import console
     from whet.run.doctor import broken, diagnose
     from whet.run.kinds import load_any_config
+    from whet.terminal import console
 
     chosen = load_any_config(config, overrides) if config or overrides else None
     findings = diagnose(chosen, runs=runs, ask=ask)

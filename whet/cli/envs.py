@@ -96,7 +96,7 @@ def _say(text: str) -> None:
 
 
 def _print(renderable: Any) -> None:
-    from whet.cli.terminal import console
+    from whet.terminal import console
 
     console().print(renderable)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from whet.cli.terminal import TerminalProgress, console, interruptible, print_page
 from whet.config.load import load_config, parse_value, write_config
 from whet.config.schema import EvalConfig
 from whet.envs.registry import parse_args
@@ -14,6 +13,7 @@ from whet.ledger.projection import write_json
 from whet.run.estimate import describe
 from whet.run.evaluate import plan_evaluation, run_evaluation
 from whet.run.kinds import Continuation, rebuild_run, resume_run
+from whet.terminal import TerminalProgress, console, interruptible, print_page
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,8 @@ def decide(
     runs: Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")] = Path("runs"),
 ) -> None:
     """Bring a candidate to the gate as a child run (the default: 'whet gate RUN --candidate FILE')."""
-    from whet.cli.terminal import TerminalProgress, console, interruptible, print_page
     from whet.run import api
+    from whet.terminal import TerminalProgress, console, interruptible, print_page
 
     with interruptible():
         result = api.decide(

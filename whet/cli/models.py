@@ -101,7 +101,7 @@ def _print_table(records: Sequence[ModelRecord], live: frozenset[str] | None = N
     from rich.table import Table
     from rich.text import Text
 
-    from whet.cli.terminal import console
+    from whet.terminal import console
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for head in ("model", "parameters", "$ in/out", "kind", "baseline", "trains", "" if live is None else "live"):

@@ -17,8 +17,8 @@ def listing(context: typer.Context, runs: RunsFolder = Path("runs")) -> None:
     """List runs, newest first."""
     if context.invoked_subcommand is not None:
         return
-    from whet.cli.terminal import console
     from whet.run.catalog import list_runs, runs_table
+    from whet.terminal import console
 
     found = list_runs(runs)
     if not found:
@@ -34,7 +34,7 @@ def show(
     runs: RunsFolder = Path("runs"),
 ) -> None:
     """Show one run: its table, what it spent, what happened; or one transcript."""
-    from whet.cli.terminal import console
     from whet.run.catalog import show_run, show_transcripts
+    from whet.terminal import console
 
     console().print(show_transcripts(run, task, runs) if task else show_run(run, runs))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from whet.cli.terminal import console
 from whet.gate import gate_named, load_world, simulate
 from whet.ledger.projection import write_json
+from whet.terminal import console
 
 
 def simulate_command(world: Path, gates: Sequence[str], *, runs: int, seed: int, json: Path | None) -> None:

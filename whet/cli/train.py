@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.console import Console
 
-from whet.cli.terminal import TerminalProgress, console, interruptible, print_page
 from whet.config.load import write_config
 from whet.learn.learner import Training
 from whet.run.train import TrainPlan, load_train_config, plan_training, run_training
+from whet.terminal import TerminalProgress, console, interruptible, print_page
 
 
 def train_command(

@@ -13,8 +13,8 @@ import pytest
 from whet.envs.base import drive
 from whet.envs.check import check
 from whet.envs.groupqc import FAMILY, GroupQc
-from whet.envs.groupqc.prompt import CLOSE, OPEN, fenced
-from whet.envs.groupqc.records import Ticket
+from whet.envs.groupqc.records import SiteTicket
+from whet.envs.groupqc.tickets.prompt import CLOSE, OPEN, fenced
 from whet.envs.splits import split_of
 from whet.errors import WhetError
 from whet.keys import digest
@@ -27,14 +27,18 @@ GOOD = (
 )
 
 
-def ticket(number: int = 1, label: Any = "pass", summaries: tuple[str, ...] = GOOD, mission: str = MISSION) -> Ticket:
+def ticket(
+    number: int = 1, label: Any = "pass", summaries: tuple[str, ...] = GOOD, mission: str = MISSION
+) -> SiteTicket:
     images = tuple(f"{number}_{n}.jpg" for n in range(1, len(summaries) + 1))
-    return Ticket(f"QC-SYN-20260101-{number:07d}", mission, label, images, summaries)
+    return SiteTicket(f"QC-SYN-20260101-{number:07d}", mission, label, images, summaries)
 
 
-def filed(folder: Path, tickets: Iterable[Ticket | str], **args: Any) -> GroupQc:
+def filed(folder: Path, tickets: Iterable[SiteTicket | str], **args: Any) -> GroupQc:
     path = folder / "t.jsonl"
-    lines = (one if isinstance(one, str) else json.dumps(one.as_line(), ensure_ascii=False) for one in tickets)
+    lines = (
+        ticket if isinstance(ticket, str) else json.dumps(ticket.as_line(), ensure_ascii=False) for ticket in tickets
+    )
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return GroupQc(str(path), args)
 
@@ -50,14 +54,14 @@ def answered(env: GroupQc, task: Task, text: str) -> Any:
 
 def test_the_generated_environment_keeps_the_contract() -> None:
     report = check(GroupQc("", {"noise": "realistic"}), samples=24)
-    assert [one for one in report.findings if one.status == "fail"] == []
+    assert [finding for finding in report.findings if finding.status == "fail"] == []
 
 
 def test_the_environment_of_a_file_keeps_the_contract(tmp_path: Path) -> None:
     generated = GroupQc("", {"noise": {"resubmission": 0.5}})
     tickets = [generated.ticket(split, index) for split in SPLITS for index in range(12)]
     report = check(filed(tmp_path, tickets), samples=24)
-    assert [one for one in report.findings if one.status == "fail"] == []
+    assert [finding for finding in report.findings if finding.status == "fail"] == []
 
 
 def test_a_prompt_has_the_mission_its_rules_and_every_summary(tmp_path: Path) -> None:
@@ -180,7 +184,7 @@ def test_rejects_go_where_they_are_told_to(tmp_path: Path) -> None:
 
 def test_a_group_of_two_hundred_photos_is_left_out_and_reported(tmp_path: Path) -> None:
     env = filed(tmp_path, [ticket(), ticket(2, summaries=GOOD * 100)])
-    assert [one.reason for one in env.rejects] == ["over_length"]
+    assert [reject.reason for reject in env.rejects] == ["over_length"]
     assert env.left_out == "1 lines are too long"
     assert only_task(env).data["images"][0] == "1_1.jpg"
 
@@ -219,4 +223,4 @@ def test_the_family_knows_its_variants() -> None:
     assert FAMILY.build("", "", {}).name == "groupqc"
     with pytest.raises(WhetError, match="no variant 'foto'"):
         FAMILY.build("foto", "", {})
-    assert {one.name for one in FAMILY.arguments("")} >= {"pack", "mission", "noise", "strict", "exclude"}
+    assert {argument.name for argument in FAMILY.arguments("")} >= {"pack", "mission", "noise", "strict", "exclude"}

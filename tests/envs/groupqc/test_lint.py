@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from photo_trees import MISSION
 
-from whet.envs.groupqc.lint import LintReport, lint_file
-from whet.envs.groupqc.stage_a_file import BadLine, read_line
+from whet.envs.groupqc.tickets.line import BadLine, read_line
+from whet.envs.groupqc.tickets.lint import LintReport, lint_file
 from whet.errors import WhetError
 
 SUMMARY = '{"统计": [{"类别": "电线", "捆扎": {"整齐": 2}}]}'
@@ -78,7 +78,7 @@ def test_both_key_schemes_are_read(tmp_path: Path) -> None:
 )
 def test_a_broken_line_is_told_with_its_number_and_the_rest_goes_on(tmp_path: Path, bad: str, reason: str) -> None:
     report = lint(tmp_path, line("first"), "", bad, line("last"))
-    assert [(one.line, one.reason) for one in report.problems] == [(3, reason)]
+    assert [(problem.line, problem.reason) for problem in report.problems] == [(3, reason)]
     assert report.problems[0].file.endswith("stage_a.jsonl")
     assert report.records >= 2
 
@@ -100,7 +100,7 @@ def test_unknown_words_and_plain_text_are_odd_and_not_wrong(tmp_path: Path) -> N
     assert report.clean
     assert set(report.forms) == {"json", "plain"}
     assert sum(report.odd.values()) == 2
-    assert all(":1: odd" in one for one in report.lines()[:-1])
+    assert all(":1: odd" in line for line in report.lines()[:-1])
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.envs.groupqc.metrics import (
+from whet.envs.groupqc.pack.schema import TicketVerdict
+from whet.envs.groupqc.verdict.metrics import (
     Confusion,
-    Judged,
+    VotedTicket,
     area_under_risk,
     calibration,
     confusion,
@@ -18,14 +19,13 @@ from whet.envs.groupqc.metrics import (
     shares,
     within_budget,
 )
-from whet.envs.groupqc.verdict import Call
-from whet.envs.groupqc.voting import Votes
+from whet.envs.groupqc.verdict.votes import Votes
 
 CELLS = st.integers(0, 40)
 
 
-def judged(label: Call, *calls: Call | None) -> Judged:
-    return Judged(f"G::{label}", label, Votes(calls))
+def judged(label: TicketVerdict, *calls: TicketVerdict | None) -> VotedTicket:
+    return VotedTicket(f"G::{label}", label, Votes(calls))
 
 
 def test_the_matrix_has_invalid_as_a_verdict_of_its_own() -> None:
@@ -94,7 +94,7 @@ def test_only_proportions_matter(tp: int, fn: int, pi: int, fp: int, tn: int, fi
 def test_calibration_compares_confidence_with_the_share_that_is_right() -> None:
     found = calibration([judged("pass", "pass", "pass"), judged("fail", "pass", "pass"), judged("fail", None)])
     assert found is not None
-    assert [(one.confidence, one.decided.part, one.decided.whole) for one in found.levels] == [(1.0, 1, 2)]
+    assert [(level.confidence, level.decided.part, level.decided.whole) for level in found.levels] == [(1.0, 1, 2)]
     assert (found.expected_error, found.brier) == (0.5, 0.5)
 
 

@@ -6,19 +6,19 @@ from collections import Counter
 
 import pytest
 
-from whet.envs.groupqc.noise import CHANNELS, Noise
-from whet.envs.groupqc.pack import find_mission
-from whet.envs.groupqc.records import Channel, Group
-from whet.envs.groupqc.summaries import read_summary
-from whet.envs.groupqc.world import World
+from whet.envs.groupqc.pack.file import find_mission
+from whet.envs.groupqc.records import Channel, GeneratedGroup
+from whet.envs.groupqc.summaries.counts import read_summary
+from whet.envs.groupqc.world.noise import CHANNELS, Noise
+from whet.envs.groupqc.world.world import SiteWorld
 from whet.errors import WhetError
 
 PACK, MISSION = find_mission("BBU接地线检查")
 
 
-def groups(mission: str = "BBU接地线检查", count: int = 200, **rates: object) -> list[Group]:
+def groups(mission: str = "BBU接地线检查", count: int = 200, **rates: object) -> list[GeneratedGroup]:
     pack, found = find_mission(mission)
-    world = World(pack, found, Noise.of(rates))
+    world = SiteWorld(pack, found, Noise.of(rates))
     return [world.group("train", index) for index in range(count)]
 
 
@@ -55,7 +55,7 @@ def test_a_flip_says_what_stood_there_before() -> None:
         for event in group.truth.noise:
             category, _, attribute = event.what.partition(".")
             clean = read_summary(PACK, group.truth.clean[event.image - 1])
-            values = next(one for one in clean.entries if one.category == category).counts[attribute]
+            values = next(entry for entry in clean.entries if entry.category == category).counts[attribute]
             assert event.before == ",".join(f"{value}×{count}" for value, count in values.items())
 
 
@@ -77,7 +77,7 @@ def test_a_flipped_label_is_not_the_verdict() -> None:
 
 
 def test_an_unobservable_fail_has_complete_evidence_and_a_remark_about_something_else() -> None:
-    found = [one for one in groups(unobservable=0.5) if one.truth.noise]
+    found = [group for group in groups(unobservable=0.5) if group.truth.noise]
     assert found
     for group in found:
         assert (group.truth.verdict, group.truth.observable, group.ticket.label) == ("fail", "pass", "fail")
@@ -97,12 +97,12 @@ def test_drift_begins_at_its_date() -> None:
 
 
 def test_drift_shifts_the_brands_the_label_format_and_the_omissions() -> None:
-    def figures(found: list[Group]) -> tuple[float, float, float]:
+    def figures(found: list[GeneratedGroup]) -> tuple[float, float, float]:
         items = [item for group in found for photo in group.photos for item in photo.items]
         brands = [item.value("品牌") for item in items if item.category == "BBU设备" and item.value("品牌")]
         texts = [item.value("文本") for item in items if item.value("文本")]
         events = [event for group in found for event in group.truth.noise if event.channel == "omission"]
-        return brands.count("爱立信") / len(brands), sum("/" in one for one in texts) / len(texts), len(events)
+        return brands.count("爱立信") / len(brands), sum("/" in text for text in texts) / len(texts), len(events)
 
     mission = "BBU安装方式检查（正装）"
     before, after = figures(groups(mission)), figures(groups(mission, drift=0.8, drift_after="2026-01-01"))
@@ -130,4 +130,4 @@ def test_an_object_of_another_domain_is_none_of_the_pack() -> None:
 )
 def test_a_mistake_in_the_rates_is_refused(rates: dict[str, object], message: str) -> None:
     with pytest.raises(WhetError, match=message):
-        World(PACK, MISSION, Noise.of(rates))
+        SiteWorld(PACK, MISSION, Noise.of(rates))

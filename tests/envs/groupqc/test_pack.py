@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from whet.envs.groupqc.pack import Pack, find_mission, load_pack, load_packs, pack_names
-from whet.envs.groupqc.pack_rules import judge
-from whet.envs.groupqc.pack_toml import LOOKS, MARKS, bundled
-from whet.envs.groupqc.summaries import read_summary
-from whet.envs.groupqc.world import World
+from whet.envs.groupqc.pack.file import LOOKS, MARKS, bundled, find_mission, load_pack, load_packs, pack_names
+from whet.envs.groupqc.pack.schema import Pack
+from whet.envs.groupqc.summaries.counts import read_summary
+from whet.envs.groupqc.verdict.rules import judge
+from whet.envs.groupqc.world.world import SiteWorld
 from whet.errors import WhetError
 
 NEW_MISSION = """
@@ -83,14 +83,14 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_mission_names_and_codes_are_unique_over_all_packs() -> None:
     missions = [mission for pack in load_packs() for mission in pack.missions]
-    assert len({one.name for one in missions}) == len({one.code for one in missions}) == len(missions)
+    assert len({mission.name for mission in missions}) == len({mission.code for mission in missions}) == len(missions)
 
 
 def test_a_mission_added_to_the_file_can_be_generated_and_judged(edited: Callable[[str, str], Pack]) -> None:
     pack = edited("\n[prompts]\n", NEW_MISSION)
     mission = pack.mission("光纤标签检查")
     for index in range(60):
-        group = World(pack, mission).group("train", index)
+        group = SiteWorld(pack, mission).group("train", index)
         readings = [read_summary(pack, text) for text in group.ticket.summaries]
         assert judge(pack, mission, readings).verdict == group.ticket.label
 
@@ -142,16 +142,16 @@ def test_a_condition_that_no_need_asks_for_is_refused(edited: Callable[[str, str
 
 
 def test_every_look_and_mark_that_a_pack_may_name_is_drawn() -> None:
-    from whet.envs.groupqc import render_looks, render_marks
+    from whet.envs.groupqc.render import looks, marks
 
-    assert set(render_looks.LOOKS) == set(LOOKS) - {"label", "text"}
-    assert set(render_marks.MARKS) == set(MARKS) - {"badge"}
+    assert set(looks.LOOKS) == set(LOOKS) - {"label", "text"}
+    assert set(marks.MARKS) == set(MARKS) - {"badge"}
 
 
 def test_reading_packs_and_generating_loads_no_image_library() -> None:
     code = (
-        "import sys; from whet.envs.groupqc.pack import load_packs; from whet.envs.groupqc import world;"
-        "[world.World(p, m).group('train', 0) for p in load_packs() for m in p.missions];"
+        "import sys; from whet.envs.groupqc.pack.file import load_packs; from whet.envs.groupqc.world import world;"
+        "[world.SiteWorld(p, m).group('train', 0) for p in load_packs() for m in p.missions];"
         "print([one for one in ('PIL', 'cv2', 'rapidocr_onnxruntime', 'pydantic') if one in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from photo_trees import FAIL, HEADER, MISSION, PASS, group, picture
 
 from whet.envs.base import Environment, drive
-from whet.envs.groupqc.pack import find_mission, load_pack, pack_names
-from whet.envs.groupqc.photo import build_photo
-from whet.envs.groupqc.photo_answer import check_answer, grade_answer
-from whet.envs.groupqc.photo_prompt import photo_messages
+from whet.envs.groupqc.pack.file import find_mission, load_pack, pack_names
+from whet.envs.groupqc.photos.answer import check_answer, grade_answer
+from whet.envs.groupqc.photos.environment import build_photo
+from whet.envs.groupqc.photos.prompt import photo_messages
 from whet.envs.splits import split_of
 from whet.errors import WhetError
 from whet.types import SPLITS, Image, Reply, Score, Split, Task

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.envs.groupqc.pack import Rewards, load_pack
-from whet.envs.groupqc.rewards import Vocabulary, grounds, score
-from whet.envs.groupqc.verdict import Reading
+from whet.envs.groupqc.pack.file import load_pack
+from whet.envs.groupqc.pack.schema import VerdictRewards
+from whet.envs.groupqc.verdict.lines import VerdictReading
+from whet.envs.groupqc.verdict.rewards import Vocabulary, grounds, score
 
-WEIGHTS = Rewards()
-RELEASED, BLOCKED = Reading("pass", "x"), Reading("fail", "x")
-INVALID = Reading(None, code="too_many_lines")
+WEIGHTS = VerdictRewards()
+RELEASED, BLOCKED = VerdictReading("pass", "x"), VerdictReading("fail", "x")
+INVALID = VerdictReading(None, code="too_many_lines")
 NAMES = Vocabulary.of(load_pack("bbu"))
 FIRE = Vocabulary.of(load_pack("firesafety"))
 SUMMARIES = (

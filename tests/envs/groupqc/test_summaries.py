@@ -8,22 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.envs.groupqc.pack import Pack, load_pack
-from whet.envs.groupqc.records import Item
-from whet.envs.groupqc.summaries import (
-    clean_summary,
-    plain_text,
-    problems,
-    read_summary,
-    render_summary,
-    with_header,
-    without_stations,
-)
+from whet.envs.groupqc.pack.file import load_pack
+from whet.envs.groupqc.pack.schema import Pack
+from whet.envs.groupqc.records import PhotoObject
+from whet.envs.groupqc.summaries.counts import problems, read_summary, without_stations
+from whet.envs.groupqc.summaries.text import clean_summary, plain_text, render_summary, with_header
 
 BBU, RRU = load_pack("bbu"), load_pack("rru")
-SCREW = Item("机柜处接地螺丝", (("可见性", "完整"), ("符合性", "符合")))
-WIRE = Item("电线", (("捆扎", "整齐"),))
-LABEL = Item("标签", (("文本", "A区-BBU1-地线"),))
+SCREW = PhotoObject("机柜处接地螺丝", (("可见性", "完整"), ("符合性", "符合")))
+WIRE = PhotoObject("电线", (("捆扎", "整齐"),))
+LABEL = PhotoObject("标签", (("文本", "A区-BBU1-地线"),))
 CANONICAL = (
     '{"统计": [{"类别": "机柜处接地螺丝", "可见性": {"完整": 1}, "符合性": {"符合": 1}}, '
     '{"类别": "电线", "捆扎": {"整齐": 2}}, {"类别": "标签", "文本": {"A区-BBU1-地线": 1}}]}'
@@ -42,9 +36,9 @@ def test_a_summary_has_one_form_whatever_the_order_of_the_objects() -> None:
 
 def test_pairs_are_counted_and_the_station_comes_first() -> None:
     items = [
-        Item("标签", (("文本", "B扇区-RRU2-尾纤"), ("组", "1"))),
-        Item("尾纤", (("标签", "有标签"), ("套管保护", "有套管"), ("组", "1"))),
-        Item("站点距离", (("站点距离", "46"),)),
+        PhotoObject("标签", (("文本", "B扇区-RRU2-尾纤"), ("组", "1"))),
+        PhotoObject("尾纤", (("标签", "有标签"), ("套管保护", "有套管"), ("组", "1"))),
+        PhotoObject("站点距离", (("站点距离", "46"),)),
     ]
     assert render_summary(RRU, items) == PAIRED
 
@@ -94,7 +88,7 @@ def test_cleaning_what_is_clean_changes_nothing() -> None:
 )
 def test_every_form_is_read_into_the_same_counts(text: str) -> None:
     reading = read_summary(BBU, text)
-    assert {one.category: one.counts for one in reading.entries} == {
+    assert {entry.category: entry.counts for entry in reading.entries} == {
         "机柜处接地螺丝": {"可见性": {"完整": 1}, "符合性": {"符合": 1}},
         "电线": {"捆扎": {"整齐": 2}},
         "标签": {"文本": {"A区-BBU1-地线": 1}},
@@ -103,8 +97,11 @@ def test_every_form_is_read_into_the_same_counts(text: str) -> None:
 
 def test_an_english_plain_text_is_read_too() -> None:
     fire = load_pack("firesafety")
-    items = [Item("exit sign", (("light", "lit"),)), Item("corridor", (("width", "clear"),))]
-    assert [one.category for one in read_summary(fire, plain_text(fire, items)).entries] == ["exit sign", "corridor"]
+    items = [PhotoObject("exit sign", (("light", "lit"),)), PhotoObject("corridor", (("width", "clear"),))]
+    assert [entry.category for entry in read_summary(fire, plain_text(fire, items)).entries] == [
+        "exit sign",
+        "corridor",
+    ]
 
 
 CUT = st.builds(lambda text, length: text[:length], st.sampled_from([CANONICAL, PAIRED]), st.integers(0, 200))
@@ -171,7 +168,7 @@ def lint(pack: Pack, text: str) -> tuple[str, ...]:
     ],
 )
 def test_the_linter_names_what_is_wrong(pack: Pack, text: str, problem: str) -> None:
-    assert any(problem in one for one in lint(pack, text))
+    assert any(problem in found for found in lint(pack, text))
 
 
 @pytest.mark.parametrize(("pack", "text"), [(BBU, CANONICAL), (RRU, PAIRED), (BBU, "无关图片")])

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.envs.groupqc.verdict import CALLS, SPOKEN, read_as_published, read_verdict, write_verdict
+from whet.envs.groupqc.pack.schema import VERDICTS
+from whet.envs.groupqc.verdict.lines import SPOKEN, read_as_published, read_verdict, write_verdict
 
 VECTORS = [
     ("Verdict: 通过\nReason: ok", "pass", "ok"),
@@ -99,7 +100,7 @@ def test_texts_made_of_the_protocols_own_pieces_are_read_without_an_exception(pi
     assert (reading.call is None) == (reading.reason == "")
 
 
-@given(st.sampled_from(CALLS), st.sampled_from(sorted(SPOKEN)), st.text(min_size=1))
+@given(st.sampled_from(VERDICTS), st.sampled_from(sorted(SPOKEN)), st.text(min_size=1))
 def test_what_is_written_is_read_back(call: str, language: str, reason: str) -> None:
     joined = " ".join(reason.split())
     reading = read_verdict(write_verdict(call, reason, language))  # type: ignore[arg-type]

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whet.envs.groupqc.noise import REALISTIC, Noise
-from whet.envs.groupqc.pack import Mission, Pack, find_mission, load_packs
-from whet.envs.groupqc.pack_rules import judge
-from whet.envs.groupqc.summaries import problems, read_summary
-from whet.envs.groupqc.world import World
-from whet.envs.groupqc.world_scene import MOST_ITEMS
+from whet.envs.groupqc.pack.file import find_mission, load_packs
+from whet.envs.groupqc.pack.schema import Mission, Pack
+from whet.envs.groupqc.summaries.counts import problems, read_summary
+from whet.envs.groupqc.verdict.rules import judge
+from whet.envs.groupqc.world.noise import REALISTIC, Noise
+from whet.envs.groupqc.world.scene import MOST_ITEMS
+from whet.envs.groupqc.world.world import SiteWorld
 from whet.envs.splits import split_of
 from whet.errors import WhetError
 from whet.types import SPLITS, Split
@@ -28,16 +29,16 @@ def test_the_rules_find_the_latent_state_in_the_clean_summaries(
     case: tuple[Pack, Mission], split: Split, index: int, seed: int
 ) -> None:
     pack, mission = case
-    group = World(pack, mission, REALISTIC, seed).group(split, index)
+    group = SiteWorld(pack, mission, REALISTIC, seed).group(split, index)
     judgement = judge(pack, mission, [read_summary(pack, text) for text in group.truth.clean])
     assert judgement.verdict == group.truth.observable
     if any(photo.items for photo in group.photos):
-        assert {one.key: one.status for one in judgement.findings} == group.truth.needs
+        assert {finding.key: finding.status for finding in judgement.findings} == group.truth.needs
 
 
 @by_mission
 def test_the_same_arguments_give_the_same_group(pack: Pack, mission: Mission) -> None:
-    first, again = World(pack, mission, REALISTIC), World(pack, mission, REALISTIC)
+    first, again = SiteWorld(pack, mission, REALISTIC), SiteWorld(pack, mission, REALISTIC)
     backwards = [again.group("select", index) for index in reversed(range(20))]
     assert [first.group("select", index) for index in range(20)] == backwards[::-1]
 
@@ -45,11 +46,11 @@ def test_the_same_arguments_give_the_same_group(pack: Pack, mission: Mission) ->
 @by_mission
 def test_without_noise_the_label_is_the_verdict_and_the_linter_is_content(pack: Pack, mission: Mission) -> None:
     for index in range(40):
-        group = World(pack, mission).group("train", index)
+        group = SiteWorld(pack, mission).group("train", index)
         assert group.ticket.label == group.truth.verdict == group.truth.observable
         assert group.truth.noise == ()
         assert group.ticket.summaries == group.truth.clean
-        assert [problems(pack, mission, read_summary(pack, one)) for one in group.truth.clean] == [()] * len(
+        assert [problems(pack, mission, read_summary(pack, text)) for text in group.truth.clean] == [()] * len(
             group.photos
         )
 
@@ -57,14 +58,14 @@ def test_without_noise_the_label_is_the_verdict_and_the_linter_is_content(pack: 
 @pytest.mark.parametrize("split", SPLITS)
 def test_a_group_id_belongs_to_the_split_it_stands_in(split: Split) -> None:
     pack, mission = find_mission("BBU接地线检查")
-    world = World(pack, mission, Noise(resubmission=0.5))
+    world = SiteWorld(pack, mission, Noise(resubmission=0.5))
     assert {split_of(world.ticket(split, index).group_id) for index in range(200)} == {split}
 
 
 def test_ticket_keys_are_unique_even_with_every_noise() -> None:
     loud = Noise(resubmission=0.5, label=0.5, unobservable=0.5, drift=0.5, drift_after="2026-01-01")
     keys = [
-        (mission.name, World(pack, mission, loud).ticket(split, index).key)
+        (mission.name, SiteWorld(pack, mission, loud).ticket(split, index).key)
         for pack, mission in MISSIONS
         for split in SPLITS
         for index in range(60)
@@ -74,7 +75,7 @@ def test_ticket_keys_are_unique_even_with_every_noise() -> None:
 
 def test_a_resubmitted_site_is_rejected_then_approved_with_other_evidence() -> None:
     pack, mission = find_mission("BBU线缆布放要求")
-    world = World(pack, mission, Noise(resubmission=1.0))
+    world = SiteWorld(pack, mission, Noise(resubmission=1.0))
     for pair in range(20):
         first, second = world.group("test", 2 * pair), world.group("test", 2 * pair + 1)
         assert first.ticket.group_id == second.ticket.group_id
@@ -86,21 +87,21 @@ def test_a_resubmitted_site_is_rejected_then_approved_with_other_evidence() -> N
 
 def test_another_seed_gives_other_sites() -> None:
     pack, mission = find_mission("RRU线缆")
-    assert World(pack, mission, seed=1).ticket("train", 0) != World(pack, mission, seed=2).ticket("train", 0)
+    assert SiteWorld(pack, mission, seed=1).ticket("train", 0) != SiteWorld(pack, mission, seed=2).ticket("train", 0)
 
 
 @by_mission
 def test_tickets_have_the_size_and_the_pass_share_of_real_ones(pack: Pack, mission: Mission) -> None:
-    groups = [World(pack, mission).group("train", index) for index in range(600)]
-    sizes = [len(one.photos) for one in groups]
+    groups = [SiteWorld(pack, mission).group("train", index) for index in range(600)]
+    sizes = [len(group.photos) for group in groups]
     assert 2 <= statistics.median(sizes) <= 3
     assert 3 <= statistics.mean(sizes) <= 4
     assert min(sizes) == 1
     assert max(sizes) <= 38
-    assert abs(sum(one.ticket.label == "pass" for one in groups) / 600 - mission.pass_share) < 0.07
-    unrelated = sum(photo.unrelated is not None for one in groups for photo in one.photos) / sum(sizes)
+    assert abs(sum(group.ticket.label == "pass" for group in groups) / 600 - mission.pass_share) < 0.07
+    unrelated = sum(photo.unrelated is not None for group in groups for photo in group.photos) / sum(sizes)
     assert 0.08 < unrelated < 0.17
-    assert max(len(photo.items) for one in groups for photo in one.photos) <= MOST_ITEMS + 1
+    assert max(len(photo.items) for group in groups for photo in group.photos) <= MOST_ITEMS + 1
 
 
 @by_mission
@@ -108,7 +109,7 @@ def test_every_need_fails_in_every_way_that_it_can(pack: Pack, mission: Mission)
     seen = {
         (key.rpartition("/")[2], status)
         for index in range(800)
-        for key, status in World(pack, mission).group("train", index).truth.needs.items()
+        for key, status in SiteWorld(pack, mission).group("train", index).truth.needs.items()
     }
     for need in mission.needs:
         assert (need.id, "ok") in seen
@@ -119,7 +120,7 @@ def test_every_need_fails_in_every_way_that_it_can(pack: Pack, mission: Mission)
 
 def test_the_sidecar_holds_what_no_ticket_line_does() -> None:
     pack, mission = find_mission("RRU位置检查")
-    group = World(pack, mission, REALISTIC).group("train", 4)
+    group = SiteWorld(pack, mission, REALISTIC).group("train", 4)
     line, sidecar = group.ticket.as_line("image_"), group.as_sidecar()
     assert list(line["per_image"]) == [f"image_{n}" for n in range(1, len(group.photos) + 1)]
     assert not {"verdict", "observable", "needs", "noise", "clean", "photos"} & set(line)
@@ -131,4 +132,4 @@ def test_the_sidecar_holds_what_no_ticket_line_does() -> None:
 def test_an_index_out_of_range_is_refused(index: int) -> None:
     pack, mission = find_mission("RRU线缆")
     with pytest.raises(WhetError, match="there is no ticket"):
-        World(pack, mission).group("train", index)
+        SiteWorld(pack, mission).group("train", index)

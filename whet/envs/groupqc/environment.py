@@ -1,7 +1,7 @@
 """Stage-B as an environment: one ticket, text only, and a verdict in two lines.
 
 `groupqc` draws tickets from the generator; `groupqc:FILE.jsonl` takes those of a Stage-A file. `groupqc/photo` is
-Stage-A, in `photo.py`.
+Stage-A, in `photos/`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from typing import Any
 from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Play, ask
 from whet.envs.groupqc.baselines import baselines
-from whet.envs.groupqc.environment_sources import Filed, Generated, Missions, Source, refuse_rejects
-from whet.envs.groupqc.noise import NO_NOISE, REALISTIC, Noise
-from whet.envs.groupqc.pack import Mission, Pack, load_packs
-from whet.envs.groupqc.prompt import Rules, estimated_tokens, evidence, messages
-from whet.envs.groupqc.records import Ticket
-from whet.envs.groupqc.rewards import Scheme, Vocabulary, grounds, score
-from whet.envs.groupqc.stage_a_file import json_line
-from whet.envs.groupqc.tickets import Placed, Reject, Tickets, read_exclusions, read_tickets
-from whet.envs.groupqc.verdict import Reading, read_verdict, verdict_grammar
+from whet.envs.groupqc.pack.file import load_packs
+from whet.envs.groupqc.pack.schema import Mission, Pack
+from whet.envs.groupqc.records import SiteTicket
+from whet.envs.groupqc.tickets.file import Reject, TicketFile, TicketLine, read_exclusions, read_tickets
+from whet.envs.groupqc.tickets.line import json_line
+from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evidence, messages
+from whet.envs.groupqc.tickets.source import FiledTickets, GeneratedTickets, Missions, TicketSource, refuse_rejects
+from whet.envs.groupqc.verdict.lines import VerdictReading, read_verdict, verdict_grammar
+from whet.envs.groupqc.verdict.rewards import Scheme, Vocabulary, grounds, score
+from whet.envs.groupqc.world.noise import NO_NOISE, REALISTIC, Noise
 from whet.errors import WhetError, nearest
 from whet.keys import digest
 from whet.ledger.projection import write_atomically
@@ -33,7 +34,9 @@ NAME = "groupqc"
 SHARED = (
     Argument("pack", str | list[str], "", "packs: bbu, rru, firesafety or .toml files; by default all that come along"),
     Argument("mission", str | list[str], "", "only these missions"),
-    Argument("rules", Rules, "seed", "'none' leaves a mission's rules out of the prompt, for a playbook to bring them"),
+    Argument(
+        "rules", PromptRules, "seed", "'none' leaves a mission's rules out of the prompt, for a playbook to bring them"
+    ),
     Argument("reward", Scheme, "label", "'asymmetric': a false release costs more than a false block"),
     Argument("grounded", bool, False, "reward reasons whose claims the summaries bear out"),
     Argument("constrained", bool, False, "hold the decoder to the two lines by a grammar, where the model can be"),
@@ -51,8 +54,7 @@ FILED = (
 PLACES = ("rejects", "strict")
 """Arguments that no ticket depends on."""
 
-_CODE = ("baselines", "environment", "noise", "pack", "prompt", "records", "rewards", "stage_a_file", "summaries",
-         "tickets", "verdict", "world")  # fmt: skip
+_CODE = ("baselines", "environment", "pack", "records", "summaries", "tickets", "verdict", "world")
 
 
 class GroupQc(Environment):
@@ -64,7 +66,7 @@ class GroupQc(Environment):
         given = accept(self.name, (*SHARED, *(FILED if source else GENERATED)), args)
         packs = load_packs(_listed(given.get("pack", "")))
         self._missions = chosen_missions(packs, _listed(given.get("mission", "")))
-        self._rules: Rules = given.get("rules", "seed")
+        self._rules: PromptRules = given.get("rules", "seed")
         self._scheme: Scheme = given.get("reward", "label")
         self._grounded: bool = given.get("grounded", False)
         self._constrained: bool = given.get("constrained", False)
@@ -75,11 +77,13 @@ class GroupQc(Environment):
         self.excluded: tuple[str, ...] = ()
         if source:
             read = self._read(Path(source), packs, given)
-            self._source: Source = self._filed(source, read, given)
+            self._source: TicketSource = self._filed(source, read, given)
             self.about = f"tickets of {Path(source).name}: pass or fail, with a reason"
             made_of = read.digest
         else:
-            self._source = Generated.of(self._missions, chosen_noise(given.get("noise", "")), given.get("seed", 0))
+            self._source = GeneratedTickets.of(
+                self._missions, chosen_noise(given.get("noise", "")), given.get("seed", 0)
+            )
             self.about = "generated site inspections: pass or fail, with a reason"
             made_of = ""
         kept = {name: value for name, value in given.items() if name not in PLACES}
@@ -94,7 +98,7 @@ class GroupQc(Environment):
     def label(self, split: Split, index: int) -> Label:
         return self._source.label(split, index)
 
-    def ticket(self, split: Split, index: int) -> Ticket:
+    def ticket(self, split: Split, index: int) -> SiteTicket:
         """The ticket behind a task, label and all: for audits, never for a prompt."""
         return self._source.ticket(split, index)
 
@@ -125,24 +129,24 @@ class GroupQc(Environment):
     @property
     def left_out(self) -> str:
         """What is not among the tasks, in words; '' where nothing is missing."""
-        over = sum(one.reason == "over_length" for one in self.rejects)
+        over = sum(reject.reason == "over_length" for reject in self.rejects)
         counted = ((len(self.rejects) - over, "no tickets"), (over, "too long"), (len(self.excluded), "excluded"))
         return ", ".join(f"{count} lines are {what}" for count, what in counted if count)
 
-    def _grade(self, task: Task, reading: Reading) -> Score:
+    def _grade(self, task: Task, reading: VerdictReading) -> Score:
         pack, _ = self._missions[task.data["mission"]]
         share = None
         if self._grounded:
             share = grounds(self._names[pack.name], reading.reason, task.data["summaries"]).share
         return score(reading, task.truth["label"], pack.rewards, self._scheme, share)
 
-    def _read(self, path: Path, packs: Sequence[Pack], given: Mapping[str, Any]) -> Tickets:
+    def _read(self, path: Path, packs: Sequence[Pack], given: Mapping[str, Any]) -> TicketFile:
         known = {mission.name for pack in packs for mission in pack.missions}
         exclude = read_exclusions(given["exclude"]) if given.get("exclude") else frozenset()
         return read_tickets(path, known, wanted=_listed(given.get("mission", "")), exclude=exclude)
 
-    def _filed(self, source: str, read: Tickets, given: Mapping[str, Any]) -> Filed:
-        filed = Filed(read, [one for one in read.placed if self._over(one)])
+    def _filed(self, source: str, read: TicketFile, given: Mapping[str, Any]) -> FiledTickets:
+        filed = FiledTickets(read, [line for line in read.lines if self._over(line)])
         if given.get("strict", True):
             refuse_rejects(source, filed.rejects)
         if given.get("rejects") or not given.get("strict", True):
@@ -150,15 +154,15 @@ class GroupQc(Environment):
         self.rejects, self.excluded = filed.rejects, filed.excluded
         return filed
 
-    def _over(self, one: Placed) -> bool:
+    def _over(self, line: TicketLine) -> bool:
         """A prompt has at most as many tokens as letters: only what may be too long is built."""
-        pack, mission = self._missions[one.ticket.mission]
+        pack, mission = self._missions[line.ticket.mission]
         frame = self._frames.get(mission.name)
         if frame is None:
             frame = self._frames[mission.name] = _letters(messages(pack, mission, (), self._rules))
-        if frame + sum(len(text) + 64 for text in one.ticket.summaries) <= self._max_prompt:
+        if frame + sum(len(text) + 64 for text in line.ticket.summaries) <= self._max_prompt:
             return False
-        asked = messages(pack, mission, evidence(pack, mission, one.ticket), self._rules)
+        asked = messages(pack, mission, evidence(pack, mission, line.ticket), self._rules)
         return estimated_tokens(asked) > self._max_prompt
 
 
@@ -176,7 +180,9 @@ def chosen_missions(packs: Sequence[Pack], wanted: Sequence[str]) -> Missions:
     for name in wanted:
         if name not in known:
             hint = nearest(name, known) or f" Known: {', '.join(known)}."
-            raise WhetError(f"there is no mission {name!r} in the packs {', '.join(one.name for one in packs)}.{hint}")
+            raise WhetError(
+                f"there is no mission {name!r} in the packs {', '.join(pack.name for pack in packs)}.{hint}"
+            )
     return {name: known[name] for name in wanted} if wanted else known
 
 
@@ -192,7 +198,7 @@ def _list_rejects(path: Path, rejects: Sequence[Reject]) -> None:
     """The lines that are no tickets, with where and why; no file where there are none."""
     try:
         if rejects:
-            write_atomically(path, b"".join(json_line(one.as_line()) for one in rejects))
+            write_atomically(path, b"".join(json_line(reject.as_line()) for reject in rejects))
         else:
             path.unlink(missing_ok=True)
     except OSError as error:
@@ -202,13 +208,15 @@ def _list_rejects(path: Path, rejects: Sequence[Reject]) -> None:
 def _code() -> str:
     """A digest of the code that makes and grades tickets."""
     total = hashlib.blake2b(digest_size=8)
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        if file.stem.startswith(_CODE):
-            total.update(file.name.encode() + file.read_bytes())
+    folder = Path(__file__).parent
+    for file in sorted(folder.rglob("*.py")):
+        name = file.relative_to(folder).as_posix()
+        if name.startswith(_CODE):
+            total.update(name.encode() + file.read_bytes())
     return total.hexdigest()
 
 
-class _Family:
+class _GroupQcFamily:
     """What the registry knows about group quality control."""
 
     name = NAME
@@ -219,7 +227,7 @@ class _Family:
 
     def arguments(self, variant: str) -> Sequence[Argument]:
         if variant:
-            from whet.envs.groupqc.photo import photo_arguments
+            from whet.envs.groupqc.photos.environment import photo_arguments
 
             return photo_arguments()
         return (*SHARED, *GENERATED, *FILED)
@@ -229,9 +237,9 @@ class _Family:
             return GroupQc(source, args)
         if variant not in self.variants():
             raise WhetError(f"groupqc has no variant {variant!r}: it has {', '.join(self.variants())}")
-        from whet.envs.groupqc.photo import build_photo
+        from whet.envs.groupqc.photos.environment import build_photo
 
         return build_photo(source, args)
 
 
-FAMILY = _Family()
+FAMILY = _GroupQcFamily()

@@ -1,4 +1,4 @@
-"""The records of one group: what was drawn, what the photos show, what is handed in, and what is really true."""
+"""The records of one group: its ticket, its photos with the objects they show, and the truth about it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from whet.envs.groupqc.pack import Verdict
+from whet.envs.groupqc.pack.schema import TicketVerdict
 
 SCHEMA_VERSION = 1
 """The version of a Stage-A line."""
@@ -25,15 +25,15 @@ Channel = Literal[
 ]
 """The ten ways in which a generated ticket departs from the plain truth."""
 
-Status = Literal["ok", "defect", "absent", "exempt"]
+NeedStatus = Literal["ok", "defect", "absent", "exempt"]
 """How a need stands: shown and good, shown and bad, not shown, does not apply."""
 
-Unrelated = Literal["document", "screenshot", "drawing", "form"]
+UnrelatedKind = Literal["document", "screenshot", "drawing", "form"]
 """What a photo shows that is not of the site."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PhotoObject:
     """One object in a photo: its category, and each attribute that can be seen with its value."""
 
     category: str
@@ -49,20 +49,20 @@ class Photo:
     """What one photo shows. With `unrelated`, nothing of the site."""
 
     name: str
-    items: tuple[Item, ...] = ()
+    items: tuple[PhotoObject, ...] = ()
     notes: tuple[str, ...] = ()
-    unrelated: Unrelated | None = None
+    unrelated: UnrelatedKind | None = None
     seed: int = 0
     """Where things stand in the drawing, and in what light."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class SiteTicket:
     """One work order as it is handed in: `label` is what a reviewer said, `summaries` one line for each image."""
 
     group_id: str
     mission: str
-    label: Verdict
+    label: TicketVerdict
     images: tuple[str, ...]
     summaries: tuple[str, ...]
     label_source: str = "human"
@@ -107,15 +107,15 @@ class NoiseEvent:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What nobody but the sidecar knows.
+    """The truth about a generated ticket, which only the sidecar file holds.
 
     `verdict` is the true one. `observable` is what the mission's rules give on the clean summaries: it differs from
     `verdict` only for an unobservable fail. `needs` maps `need` (or `station/need`) to how it stands.
     """
 
-    verdict: Verdict
-    observable: Verdict
-    needs: Mapping[str, Status] = field(default_factory=dict)
+    verdict: TicketVerdict
+    observable: TicketVerdict
+    needs: Mapping[str, NeedStatus] = field(default_factory=dict)
     clean: tuple[str, ...] = ()
     """The summaries before any noise."""
     noise: tuple[NoiseEvent, ...] = ()
@@ -126,10 +126,10 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GeneratedGroup:
     """A generated ticket with its photos and its truth."""
 
-    ticket: Ticket
+    ticket: SiteTicket
     photos: tuple[Photo, ...]
     truth: Truth
 
@@ -147,8 +147,14 @@ class Group:
             "needs": dict(self.truth.needs),
             "clean": list(self.truth.clean),
             "noise": [
-                {"channel": one.channel, "image": one.image, "what": one.what, "before": one.before, "after": one.after}
-                for one in self.truth.noise
+                {
+                    "channel": event.channel,
+                    "image": event.image,
+                    "what": event.what,
+                    "before": event.before,
+                    "after": event.after,
+                }
+                for event in self.truth.noise
             ],
             "photos": [
                 {

@@ -1,0 +1,1 @@
+"""An audit: every ticket voted on, nothing learned."""

@@ -1,0 +1,24 @@
+"""`whet groupqc`: its commands by name. Each command's file stands beside what it calls, and imports it when called."""
+
+from __future__ import annotations
+
+import typer
+
+from whet.apps.groupqc import APP
+from whet.apps.groupqc.audit.command import audit
+from whet.apps.groupqc.drift.command import drift
+from whet.apps.groupqc.generation.command import generate
+from whet.apps.groupqc.lint import lint
+from whet.apps.groupqc.pipeline.command import run
+from whet.apps.groupqc.smoke.command import smoke
+from whet.apps.groupqc.stage_a.command import merge, stage_a
+
+app = typer.Typer(name="groupqc", no_args_is_help=True, help=APP.about, rich_markup_mode=None)
+app.command("audit", no_args_is_help=True)(audit)
+app.command("run", no_args_is_help=True)(run)
+app.command("stage-a", no_args_is_help=True)(stage_a)
+app.command("merge", no_args_is_help=True)(merge)
+app.command("lint", no_args_is_help=True)(lint)
+app.command("drift", no_args_is_help=True)(drift)
+app.command("generate", no_args_is_help=True)(generate)
+app.command("smoke")(smoke)

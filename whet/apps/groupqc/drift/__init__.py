@@ -1,0 +1,1 @@
+"""Whether new tickets or votes still look like a reference."""

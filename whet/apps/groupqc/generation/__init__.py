@@ -1,0 +1,1 @@
+"""Synthetic work for users: Stage-A files and trees of drawn photos."""

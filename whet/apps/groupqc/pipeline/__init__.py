@@ -1,0 +1,1 @@
+"""The whole way from photos to a report in one command."""

@@ -1,0 +1,1 @@
+"""The whole path tried with no model."""

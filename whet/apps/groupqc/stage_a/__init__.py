@@ -1,0 +1,1 @@
+"""Stage-A: the photos of a mission become one-line summaries."""

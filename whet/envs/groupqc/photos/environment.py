@@ -1,0 +1,99 @@
+"""Stage-A as an environment: one photo is a task, and the answer is its one-line summary.
+
+`groupqc/photo` draws photos of generated sites; `groupqc/photo:ROOT` takes those of a folder, and their truth from the
+sidecar `ROOT/MISSION.truth.jsonl`. Where there is no sidecar, only the form of an answer is judged.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from whet.envs.arguments import Argument, accept
+from whet.envs.base import Baseline, Conversation, Environment, Play, ask, source_digest
+from whet.envs.groupqc.pack import file as pack_toml
+from whet.envs.groupqc.pack.file import find_mission, load_pack
+from whet.envs.groupqc.pack.schema import Mission, Pack
+from whet.envs.groupqc.photos import answer as photo_answer
+from whet.envs.groupqc.photos import prompt as photo_prompt
+from whet.envs.groupqc.photos.answer import grade_answer
+from whet.envs.groupqc.photos.prompt import photo_messages
+from whet.envs.groupqc.summaries import counts as summaries
+from whet.envs.groupqc.summaries import text as summaries_writing
+from whet.envs.groupqc.summaries.text import with_header
+from whet.keys import bytes_digest
+from whet.types import Image, Label, Reply, Split, Task
+
+NAME = "groupqc/photo"
+
+ARGUMENTS = (
+    Argument("pack", str, "bbu", "a pack that comes with Whet (bbu, rru, firesafety) or a .toml file"),
+    Argument("mission", str | None, None, "one mission; without it all of the pack take turns"),
+    Argument("seed", int, 0, "another seed draws other sites"),
+    Argument("max_pixels", int | None, None, "photos of a folder are made smaller than this"),
+)
+
+
+class PhotoTasks(Environment):
+    """What all photo environments share: the prompt, the play, and the reference policies."""
+
+    pack: Pack
+
+    def photo_task(self, split: Split, index: int, label: Label, image: Image, truth: str | None) -> Task:
+        return Task(split, index, label, photo_messages(self.pack, self.mission(label), image), truth)
+
+    def mission(self, label: Label) -> Mission:
+        return self.pack.mission(label.kind)
+
+    def play(self, task: Task) -> Play:
+        reply: Reply = yield from ask(task.messages, corrections=0)
+        return grade_answer(self.pack, self.mission(task.label), reply, task.truth)
+
+    def baselines(self) -> Mapping[str, Baseline]:
+        return {"oracle": self._oracle, "reader": self._reader}
+
+    def _oracle(self, task: Task, said: Conversation) -> str:
+        return with_header(self.pack, task.truth or self.pack.words.irrelevant)
+
+    def _reader(self, task: Task, said: Conversation) -> str:
+        """Looks at the photo itself: the truth of the task is not used."""
+        shown = next(part for part in said[-1].content if isinstance(part, Image))
+        return str(self._eyes.read(self.blob(shown.sha256)))
+
+    @functools.cached_property
+    def _eyes(self) -> Any:
+        from whet.envs.groupqc.reader.reader import PhotoReader
+
+        return PhotoReader(self.pack)
+
+
+@functools.cache
+def code_digest() -> str:
+    """The code that prompts, reads and grades, the reader's included: its files are not imported for it."""
+    eyes = [file.read_bytes() for file in sorted(Path(__file__).parents[1].glob("reader/*.py"))]
+    own = source_digest(photo_answer, photo_prompt, summaries, summaries_writing, pack_toml, PhotoTasks)
+    return bytes_digest(b"".join((own.encode(), *eyes)))
+
+
+def photo_arguments() -> Sequence[Argument]:
+    return ARGUMENTS
+
+
+def build_photo(source: str, args: Mapping[str, Any]) -> Environment:
+    """The environment at `groupqc/photo` or `groupqc/photo:ROOT`."""
+    given = accept(NAME, ARGUMENTS, args)
+    name = given.get("mission")
+    if name is not None and "pack" not in given:
+        pack, _ = find_mission(name)
+    else:
+        pack = load_pack(given.get("pack", "bbu"))
+    missions = (pack.mission(name),) if name else pack.missions
+    if not source:
+        from whet.envs.groupqc.photos.generated import GeneratedPhotos
+
+        return GeneratedPhotos(pack, missions, given.get("seed", 0))
+    from whet.envs.groupqc.photos.folder import FolderPhotos
+
+    return FolderPhotos(source, pack, missions, given.get("max_pixels"))

@@ -1,0 +1,1 @@
+"""The embedded reader: what a drawn photo shows, from its pixels alone."""

@@ -1,0 +1,115 @@
+"""What Stage-B is asked: the pack's words around one ticket, whose summaries are fenced off and escaped.
+
+Summaries are untrusted: a label in a photo may hold an instruction. Each becomes one line between marks that cannot
+occur inside it. Neither label nor group id is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from whet.envs.groupqc.pack.schema import Mission, Pack
+from whet.envs.groupqc.records import SiteTicket
+from whet.envs.groupqc.summaries.counts import SummaryReading, read_summary, without_stations
+from whet.envs.groupqc.summaries.text import clean_summary
+from whet.envs.groupqc.verdict.rules import judge
+from whet.types import Message, system, user
+
+PromptRules = Literal["seed", "none"]
+"""Whether a prompt has the rules that a mission starts from, or leaves rules to the playbook."""
+
+OPEN, CLOSE = "⟦", "⟧"
+"""The marks around a summary."""
+
+_ESCAPED = str.maketrans(
+    {OPEN: "〔", CLOSE: "〕", "\r": " ", "\n": "⏎", "\t": " ", "\x85": " ", "\u2028": " ", "\u2029": " "}
+)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+_TOKEN_MARKS = re.compile(r"<(?=\|)|(?<=\|)>")
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+def evidence(pack: Pack, mission: Mission, ticket: SiteTicket) -> tuple[str, ...]:
+    """The summaries as Stage-B sees them: headers gone, and station distances too where the mission has no stations."""
+    cleaned = (clean_summary(pack, text) or text for text in ticket.summaries)
+    return tuple(text if mission.per_station else without_stations(pack, text) or text for text in cleaned)
+
+
+def messages(
+    pack: Pack, mission: Mission, summaries: Sequence[str], rules: PromptRules = "seed"
+) -> tuple[Message, ...]:
+    """The conversation that asks for a verdict on `summaries`."""
+    readings = [read_summary(pack, text) for text in summaries]
+    prompts = pack.prompts
+    asked = _filled(
+        prompts.ticket_request,
+        {
+            "mission": mission.name,
+            "focus": mission.focus,
+            "structure": _numbered(mission.structure),
+            "rules": _numbered(mission.rules) if rules == "seed" else "",
+            "count": str(len(summaries)),
+            "overview": ", ".join(f"Image{n}(obj={reading.objects()})" for n, reading in enumerate(readings, start=1)),
+            "stations": stations(pack, mission, readings),
+            "summaries": "\n".join(f"Image{n}: {fenced(text)}" for n, text in enumerate(summaries, start=1)),
+        },
+    )
+    return system("\n".join((prompts.ticket_role, *prompts.ticket_rules))), user(asked)
+
+
+def fenced(text: str) -> str:
+    """Untrusted text as one line between marks; what could be a mark, a line break or a chat token is replaced."""
+    one_line = _CONTROL.sub("", text.strip().translate(_ESCAPED))
+    return f"{OPEN}{_TOKEN_MARKS.sub(lambda found: '‹' if found[0] == '<' else '›', one_line)}{CLOSE}"
+
+
+def stations(pack: Pack, mission: Mission, readings: Sequence[SummaryReading]) -> str:
+    """For missions that are judged by station: which photos belong to each, and which needs they show."""
+    if not mission.per_station or pack.stations is None:
+        return ""
+    seen: dict[str, list[int]] = {}
+    for number, reading in enumerate(readings, start=1):
+        station = reading.station(pack)
+        if station is not None:
+            seen.setdefault(station, []).append(number)
+    shown: dict[str, list[str]] = {station: [] for station in seen}
+    for finding in judge(pack, mission, readings).findings:
+        if finding.images and finding.station in shown:
+            shown[finding.station].append(finding.need.category)
+    lines = (
+        f"{pack.stations.category} {_plain(station)}: {', '.join(f'Image{n}' for n in numbers)}"
+        + (f" ({', '.join(dict.fromkeys(shown[station]))})" if shown[station] else "")
+        for station, numbers in seen.items()
+    )
+    return "\n".join(lines)
+
+
+def _plain(station: str) -> str:
+    """A station's number as it was read off; anything else than letters and digits has no business here."""
+    return "".join(letter for letter in station if letter.isalnum() or letter in ".-")[:16]
+
+
+def _numbered(rules: Sequence[str]) -> str:
+    return "\n".join(f"{number}. {rule}" for number, rule in enumerate(rules, start=1))
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    """The template with its fields. A field that is alone on its line and empty goes, with a heading right above it."""
+    lines: list[str] = []
+    for line in template.split("\n"):
+        alone = _FIELD.fullmatch(line.strip())
+        if alone and not values.get(alone[1], line):
+            if lines and lines[-1].rstrip().endswith((":", "：")):
+                lines.pop()
+            continue
+        lines.append(_FIELD.sub(lambda found: values.get(found[1], found[0]), line))
+    return "\n".join(lines)
+
+
+def estimated_tokens(asked: Sequence[Message]) -> int:
+    """About how many tokens a conversation has: one for each letter outside ASCII, one for three letters inside it."""
+    text = "".join(message.text for message in asked)
+    ascii_letters = sum(letter < "\x80" for letter in text)
+    return len(text) - ascii_letters + (ascii_letters + 2) // 3
