@@ -31,11 +31,13 @@ async def play_out(
     playbook: Playbook = Playbook(),
     retry_faults: bool = False,
     works: Works | None = None,
+    seats: dict[Any, Seat] | None = None,
     **options: Any,
 ) -> Tally:
     ledger = LedgerWriter.open(folder) if folder.exists() else LedgerWriter.create(folder)
     with ledger:
-        seats = {"target": Seat(Policy(model.fingerprint, Sampling(), playbook), Player(model))}
+        target = Seat(Policy(model.fingerprint, Sampling(), playbook), Player(model))
+        seats = {**(seats or {}), "target": target}
         works = works or Works()
         engine = Engine(env or Doubles(), seats, ledger, Purse(budget, ledger.spent()), works, **options)
         try:

@@ -1,38 +1,64 @@
-"""What is found by entry points: environments, models, gates, learners, runs and commands, ours and anyone's."""
+"""What is found by entry points: environments, models, gates, learners, kinds of run and commands, ours and anyone's.
+
+A package that does not load, or two that offer the same name, cost one clear line when that name is asked for, and
+nothing else.
+"""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeVar
 
 from whet.errors import WhetError, nearest
 
-
-def plugins(group: str) -> dict[str, EntryPoint]:
-    """The entry points of a group by name, none of them loaded."""
-    found = {entry.name: entry for entry in entry_points(group=group)}
-    return {name: found[name] for name in sorted(found)}
+Loaded = TypeVar("Loaded")
 
 
-def plugin(group: str, name: str, what: str) -> Any:
-    """What the entry point `name` of a group points to; `what` names such a thing in an error."""
-    known = plugins(group)
-    if name not in known:
-        listed = ", ".join(known) or "none is installed"
-        raise WhetError(f"there is no {what} {name!r}.{nearest(name, known)} Known: {listed}.")
-    return loaded(known[name], what)
+@dataclass(frozen=True, slots=True)
+class PluginGroup:
+    """The entry points of one group. `what` is what such a thing is called in an error."""
+
+    name: str
+    what: str
+
+    def names(self) -> list[str]:
+        """Everything that is offered, in order; nothing is loaded."""
+        return sorted({entry.name for entry in entry_points(group=self.name)})
+
+    def entry(self, name: str) -> EntryPoint:
+        """The one entry point of that name."""
+        offered = {entry.value: entry for entry in entry_points(group=self.name) if entry.name == name}
+        if len(offered) > 1:
+            both = " and ".join(origin(entry) for entry in offered.values())
+            raise WhetError(f"the {self.what} {name!r} is offered twice, by {both}: uninstall one of them")
+        for entry in offered.values():
+            return entry
+        known = self.names()
+        raise WhetError(f"there is no {self.what} {name!r}.{nearest(name, known)} Known: {', '.join(known) or 'none'}.")
+
+    def load(self, name: str) -> Any:
+        """What the entry point of that name points to."""
+        entry = self.entry(name)
+        return self.guarded(entry, entry.load)
+
+    def guarded(self, entry: EntryPoint, load: Callable[[], Loaded]) -> Loaded:
+        """What `load` gives. Another package's code may raise anything when it is imported."""
+        try:
+            return load()
+        except WhetError:
+            raise
+        except Exception as error:
+            raise self.refusal(entry, f"cannot be loaded ({type(error).__name__}: {error})") from error
+
+    def refusal(self, entry: EntryPoint, why: str) -> WhetError:
+        """What is wrong with what a package offers, in one line."""
+        said = " ".join(why.split())[:400]
+        return WhetError(f"the {self.what} {entry.name!r} of {origin(entry)} {said}: mend or uninstall that package")
 
 
-@cache
-def loaded(entry: EntryPoint, what: str) -> Any:
-    """The object behind an entry point. A package that does not load is named, with why."""
-    try:
-        return entry.load()
-    except WhetError:
-        raise
-    except Exception as error:
-        package = f" of {entry.dist.name}" if entry.dist is not None else ""
-        raise WhetError(
-            f"the {what} {entry.name!r}{package} does not load ({entry.value}): {type(error).__name__}: {error}"
-        ) from error
+def origin(entry: EntryPoint) -> str:
+    """The package behind an entry point, and where in it."""
+    package = entry.dist.name if entry.dist is not None else "an unknown package"
+    return f"{package} ({entry.value})"

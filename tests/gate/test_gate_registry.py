@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from whet import plugins
 from whet.config.load import validate
 from whet.config.schema import GateSection
 from whet.errors import WhetError
 from whet.evals.metric import HARD, SOFT, Metric
 from whet.gate import NoGate, PairedGate, StrictGate, gate_named
-from whet.gate import registry as room
+from whet.gate.registry import GATES
 from whet.run.decide import build_gate
 
 Install = Callable[..., None]
@@ -39,9 +40,9 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Install:
     """Entry points as if a package had brought them, beside ours."""
 
     def add(**entries: str) -> None:
-        brought = [EntryPoint(name, value, room.GROUP) for name, value in entries.items()]
-        known = EntryPoints([*entry_points(group=room.GROUP), *brought])
-        monkeypatch.setattr(room, "entry_points", lambda group: known.select(group=group))
+        brought = [EntryPoint(name, value, GATES.name) for name, value in entries.items()]
+        known = EntryPoints([*entry_points(group=GATES.name), *brought])
+        monkeypatch.setattr(plugins, "entry_points", lambda group: known.select(group=group))
 
     plugin = ModuleType("shy_plugin")
     plugin.ShyGate, plugin.halfway, plugin.NUMBER = ShyGate, halfway, 3  # type: ignore[attr-defined]
@@ -54,13 +55,7 @@ def section(**keys: Any) -> GateSection:
 
 
 def test_our_own_gates_are_entries_like_any_other() -> None:
-    assert {entry.name for entry in entry_points(group=room.GROUP)} >= {
-        "paired",
-        "strict",
-        "none",
-        "gepa",
-        "rule_search",
-    }
+    assert {"paired", "strict", "none", "gepa", "rule_search"} <= set(GATES.names())
     assert gate_named("strict", metric=SOFT) == StrictGate(metric=SOFT)
 
 
@@ -90,25 +85,22 @@ def test_every_key_of_a_config_reaches_the_default_gate() -> None:
 
 def test_an_unknown_gate_of_a_config_is_refused_with_the_nearest_name(install: Install) -> None:
     install(shy="shy_plugin:ShyGate")
-    with pytest.raises(WhetError, match=r"unknown gate 'shi'\. Did you mean 'shy'"):
+    with pytest.raises(WhetError, match=r"there is no gate 'shi'\. Did you mean 'shy'"):
         build_gate(section(name="shi"))
 
 
 @pytest.mark.parametrize(
     ("value", "complaint"),
     [
-        ("no_such_package:Gate", r"no_such_package:Gate cannot be loaded \(ModuleNotFoundError: .*\); mend or remove"),
-        ("shy_plugin:Bold", r"shy_plugin:Bold cannot be loaded \(AttributeError: .*\); mend or remove"),
-        ("shy_plugin:NUMBER", "shy_plugin:NUMBER of .* is neither a class nor a function"),
-        (
-            "shy_plugin:halfway",
-            "shy_plugin:halfway makes is not a gate, it has no name, metric, open, read, trial, carry",
-        ),
+        ("no_such_package:Gate", r"cannot be loaded \(ModuleNotFoundError: .*\): mend or uninstall"),
+        ("shy_plugin:Bold", r"cannot be loaded \(AttributeError: .*\): mend or uninstall"),
+        ("shy_plugin:NUMBER", "is neither a class nor a function"),
+        ("shy_plugin:halfway", "makes no gate: it has no name, metric, open, read, trial, carry"),
     ],
 )
 def test_a_broken_plugin_is_one_clear_line(install: Install, value: str, complaint: str) -> None:
     install(broken=value)
-    with pytest.raises(WhetError, match=f"^gate broken: .*{complaint}") as raised:
+    with pytest.raises(WhetError, match=f"^the gate 'broken' of .*{value}.*{complaint}") as raised:
         gate_named("broken")
     assert "\n" not in str(raised.value)
     assert gate_named("strict") == StrictGate()
@@ -116,6 +108,6 @@ def test_a_broken_plugin_is_one_clear_line(install: Install, value: str, complai
 
 def test_a_name_that_two_packages_bring_is_refused(install: Install) -> None:
     install(strict="shy_plugin:ShyGate")
-    with pytest.raises(WhetError, match="gate strict: both the package whet and"):
+    with pytest.raises(WhetError, match="the gate 'strict' is offered twice, by whet"):
         gate_named("strict")
     assert gate_named("paired") == PairedGate()

@@ -8,13 +8,13 @@ import json
 import pytest
 from reflact_world import Kinds, config, trained
 from rich.console import Console
-from whet.run.train_catalog import show_training
 
-from whet.cli.train import show
 from whet.envs.base import Play, ask
 from whet.evals.compare import Comparison
 from whet.run.sealed_test import BEST
 from whet.run.train import TrainResult
+from whet.run.train_runs import training_page
+from whet.terminal import print_page
 from whet.types import Score, Task
 
 
@@ -40,14 +40,14 @@ def test_a_run_claims_on_the_metric_of_its_gate(run: TrainResult) -> None:
     assert run.tested is not None
     gain = run.tested.gains[BEST]
     assert isinstance(gain, Comparison)
-    metric = run.training.shop.gate.metric
+    metric = run.judge.shop.gate.metric
     assert (gain.metric, gain.verdict) == (metric, "better")
     assert all(summary.metric == metric for summary in run.tested.summaries.values())
 
 
 def test_the_summary_holds_the_claim_and_hard_beside_it(run: TrainResult) -> None:
     summary = json.loads((run.folder / "summary.json").read_bytes())
-    metric = str(run.training.shop.gate.metric)
+    metric = str(run.judge.shop.gate.metric)
     assert summary["metric"] == metric
     assert f"best is better than initial on {metric}: +" in summary["test_delta_says"]
     assert summary["test_delta_interval"][0] > 0.0
@@ -60,10 +60,10 @@ def test_the_summary_holds_the_claim_and_hard_beside_it(run: TrainResult) -> Non
 
 
 def test_what_is_printed_at_the_end_and_later_shows_the_claim_and_hard(run: TrainResult) -> None:
-    metric = run.training.shop.gate.metric
+    metric = run.judge.shop.gate.metric
     out = Console(file=io.StringIO(), width=160)
-    show(run, out)
-    out.print(show_training(run.folder))
+    print_page(run.page(), out)
+    out.print(training_page(run.folder))
     assert isinstance(out.file, io.StringIO)
     text = out.file.getvalue()
     assert text.count(f"{metric} [95 %]") == 2

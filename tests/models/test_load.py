@@ -8,10 +8,11 @@ from importlib.metadata import EntryPoint, entry_points
 
 import pytest
 
+from whet import plugins
 from whet.errors import WhetError
-from whet.models import ModelOptions, load, load_model
+from whet.models import ModelOptions, load_model
 from whet.models.base import Model, Request
-from whet.models.load import GROUP, schemes
+from whet.models.load import SCHEMES, schemes
 from whet.models.scheme import scheme
 from whet.types import Reply
 
@@ -106,9 +107,9 @@ def needy(address: str, options: ModelOptions) -> Model:
 
 def offered(monkeypatch: pytest.MonkeyPatch, **places: str) -> None:
     """A machine on which another package offers further schemes, by name and place."""
-    own = list(entry_points(group=GROUP))
-    others = [EntryPoint(name, place, GROUP) for name, place in places.items()]
-    monkeypatch.setattr(load, "entry_points", lambda group: own + others)
+    own = list(entry_points(group=SCHEMES.name))
+    others = [EntryPoint(name, place, SCHEMES.name) for name, place in places.items()]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: own + others)
 
 
 @pytest.fixture

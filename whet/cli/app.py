@@ -157,6 +157,17 @@ def rebuild(
     rebuild_command(run, runs=runs)
 
 
+@app.command("verify", no_args_is_help=True)
+def verify(
+    run: Annotated[str, typer.Argument(help="Run to look through: a name or a folder.")],
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Say whether a run's ledger is whole and its files are made of it."""
+    from whet.cli.evaluate import verify_command
+
+    verify_command(run, runs=runs)
+
+
 @app.command("doctor")
 def doctor(
     config: Annotated[Path | None, typer.Argument(help="Config whose models and limits to look at.")] = None,

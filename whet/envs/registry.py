@@ -7,7 +7,6 @@ packages that they adapt.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import importlib.util
 import re
 import sys
@@ -19,6 +18,7 @@ from typing import Any, Protocol, cast
 from whet.envs.arguments import Argument, accept, arguments_of, parse_args
 from whet.envs.base import Environment
 from whet.errors import WhetError, nearest
+from whet.plugins import PluginGroup
 
 __all__ = [
     "Address",
@@ -32,7 +32,7 @@ __all__ = [
     "variants_at",
 ]
 
-GROUP = "whet.envs"
+FAMILIES = PluginGroup("whet.envs", "environment")
 
 _NAMED = re.compile(r"(?P<name>[^/:]+)(?:/(?P<variant>[^:]+))?(?::(?P<source>.+))?")
 _MEMBERS = ("name", "fingerprint", "about", "size", "label", "task", "play", "baselines", "blob")
@@ -80,16 +80,15 @@ class Address:
 
 def families() -> dict[str, Family]:
     """Every family that is installed, by name."""
-    found = {entry.name: entry for entry in importlib.metadata.entry_points(group=GROUP)}
-    return {name: cast(Family, found[name].load()) for name in sorted(found)}
+    return {name: cast(Family, FAMILIES.load(name)) for name in FAMILIES.names()}
 
 
 def family(name: str) -> Family:
     """The family of that name, or an error that names the nearest."""
-    entries = {entry.name: entry for entry in importlib.metadata.entry_points(group=GROUP)}
-    if name not in entries:
-        raise WhetError(f"there is no environment {name!r}.{nearest(name, entries)} List them with: whet envs")
-    return cast(Family, entries[name].load())
+    known = FAMILIES.names()
+    if name not in known:
+        raise WhetError(f"there is no environment {name!r}.{nearest(name, known)} List them with: whet envs")
+    return cast(Family, FAMILIES.load(name))
 
 
 def load_environment(address: str, args: Mapping[str, Any] | None = None) -> Environment:

@@ -19,9 +19,9 @@ from typing import Any, Protocol, cast
 from whet.config.train import TrainConfig
 from whet.learn.judge import Judge
 from whet.learn.workshop import Workshop
-from whet.plugins import plugin
+from whet.plugins import PluginGroup
 
-GROUP = "whet.learners"
+LEARNERS = PluginGroup("whet.learners", "learner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,4 +88,4 @@ class Learner(Protocol):
 
 
 def learner_named(name: str) -> Learner:
-    return cast(Learner, plugin(GROUP, name, "learner"))
+    return cast(Learner, LEARNERS.load(name))

@@ -131,6 +131,11 @@ class Ledger:
         )
         return [Event(at, kind, orjson.loads(body)) for at, kind, body in rows]
 
+    def damage(self) -> list[str]:
+        """What SQLite finds wrong with the whole file, a line each."""
+        found = [line for (line,) in self._db.execute("PRAGMA integrity_check(20)")]
+        return [] if found == ["ok"] else [f"{self.path.name}: {line}" for line in found]
+
     def counts(self) -> dict[str, int]:
         """How many records each table holds."""
         tables = ("rollouts", "faults", "effects", "events", "policies")

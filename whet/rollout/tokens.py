@@ -34,7 +34,7 @@ def token_sequences(turns: Iterable[Turn], role: Role = "target") -> tuple[Token
         if turn.role != role:
             continue
         drawn = turn.reply.completion_ids
-        if not turn.prompt_ids or not drawn:
+        if not (turn.prompt_ids or turn.kept) or not drawn:
             return ()
         if turn.kept < len(ids):
             done.append(_sequence(ids, mask, logprobs))

@@ -29,7 +29,8 @@ def _entry(folder: Path) -> RunEntry:
     try:
         return kind_of(find_run(folder)).entry(folder, changed)
     except WhetError as error:
-        return RunEntry(folder.name, changed, trouble=str(error).split(": ", 1)[-1])
+        where, _, what = str(error).partition(": ")
+        return RunEntry(folder.name, changed, trouble=what if where.startswith(str(folder)) else str(error))
 
 
 def runs_table(found: Sequence[RunEntry]) -> RenderableType:

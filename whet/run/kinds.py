@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from whet.config.load import load_config, read_toml
 from whet.config.schema import EvalConfig, PolicyConfig
 from whet.errors import WhetError
-from whet.plugins import plugin
+from whet.plugins import PluginGroup
 from whet.rollout.progress import Progress, Quiet
 from whet.rollout.session import CONFIG
 from whet.run.compose import Given
@@ -22,7 +22,7 @@ from whet.run.workspace import RUNS, find_run, run_kind
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-GROUP = "whet.runs"
+KINDS = PluginGroup("whet.runs", "kind of run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class RunKind(Protocol):
 
 def kind_of(folder: Path) -> RunKind:
     """The kind of the run in a folder."""
-    return cast(RunKind, plugin(GROUP, run_kind(folder), "kind of run"))
+    return cast(RunKind, KINDS.load(run_kind(folder)))
 
 
 def resume_run(run: str | Path, continuation: Continuation = Continuation(), runs: Path = RUNS) -> RunResult:

@@ -1,0 +1,83 @@
+"""Whether a run is what its ledger says: the file whole, its columns those of the transcripts, its files made of it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from whet.ledger.store import FILE, Ledger
+from whet.run.compose import Given
+from whet.run.kinds import kind_of
+from whet.run.workspace import RUNS, find_run
+
+CLOCK = frozenset({"timing", "wall_time_s", "time_s", "total_wall_time_s"})
+"""Keys that a clock writes: they differ each time a run is worked off."""
+
+BY_THE_CLOCK = frozenset({"timing.json"})
+"""Files that hold nothing else."""
+
+
+def verify_run(run: str | Path, runs: Path = RUNS, given: Given = Given()) -> list[str]:
+    """What is wrong with a run of any kind, a line each; empty when all of it agrees."""
+    folder = find_run(run, runs)
+    with Ledger.read(folder) as ledger:
+        wrong = [*ledger.damage(), *_columns(ledger)]
+    return wrong or list(_files(folder, given))
+
+
+def _columns(ledger: Ledger) -> Iterator[str]:
+    """Rollouts whose columns, which figures are made of, say something else than their transcripts."""
+    for outcome in ledger.outcomes():
+        if outcome.fault:
+            continue
+        rollout = ledger.rollout(outcome.key)
+        score = rollout.score if rollout is not None else None
+        where = f"{outcome.ticket.split}/{outcome.ticket.index} draw {outcome.ticket.draw} of {outcome.ticket.purpose}"
+        if rollout is None or score is None:
+            yield f"{where}: its transcript holds no score"
+        elif (rollout.ticket, rollout.label) != (outcome.ticket, outcome.label):
+            yield f"{where}: its transcript is of {rollout.ticket.split}/{rollout.ticket.index}"
+        elif (score.hard, score.soft, score.reward, score.reason) != (
+            outcome.hard,
+            outcome.soft,
+            outcome.reward,
+            outcome.reason,
+        ):
+            yield f"{where}: graded {score.hard} ({score.reason}) there, listed as {outcome.hard} ({outcome.reason})"
+
+
+def _files(folder: Path, given: Given) -> Iterator[str]:
+    """Readable files that the ledger does not give again, by a rebuild of a copy."""
+    with tempfile.TemporaryDirectory(prefix="whet-verify-") as place:
+        copy = Path(place) / folder.name
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("ledger.lock", "gates"))
+        kind_of(copy).rebuild(copy, given)
+        for file in sorted(copy.rglob("*")):
+            name = file.relative_to(copy)
+            if not file.is_file() or file.name.startswith((FILE, ".")) or file.name in BY_THE_CLOCK:
+                continue
+            if not (folder / name).is_file():
+                yield f"{name}: is missing; 'whet rebuild' writes it"
+            elif _content(file) != _content(folder / name):
+                yield f"{name}: is not what the ledger gives; 'whet rebuild' writes it again"
+
+
+def _content(file: Path) -> Any:
+    data = file.read_bytes()
+    if file.suffix != ".json":
+        return data
+    try:
+        return _without_clock(orjson.loads(data))
+    except orjson.JSONDecodeError:
+        return data
+
+
+def _without_clock(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_clock(part) for key, part in value.items() if key not in CLOCK}
+    return [_without_clock(part) for part in value] if isinstance(value, list) else value
