@@ -42,6 +42,11 @@ class Source:
     def name(self) -> str:
         return self.path.name
 
+    @property
+    def is_parquet(self) -> bool:
+        """Whether some of it was read by pyarrow."""
+        return any(name.lower().endswith(".parquet") for name, _ in self.files)
+
     def place(self, index: int) -> str:
         """Where a row stands, for a person: the file and the number of the row in it, from 1."""
         starts = [start for _, start in self.files]

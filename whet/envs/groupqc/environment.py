@@ -6,13 +6,13 @@ Stage-A, in `photo.py`.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Play, ask
+from whet.envs.fingerprint import fingerprint
 from whet.envs.groupqc.baselines import baselines
 from whet.envs.groupqc.environment_sources import Filed, Generated, Missions, Source, refuse_rejects
 from whet.envs.groupqc.noise import NO_NOISE, REALISTIC, Noise
@@ -24,7 +24,6 @@ from whet.envs.groupqc.stage_a_file import json_line
 from whet.envs.groupqc.tickets import Placed, Reject, Tickets, read_exclusions, read_tickets
 from whet.envs.groupqc.verdict import Reading, read_verdict, verdict_grammar
 from whet.errors import WhetError, nearest
-from whet.keys import digest
 from whet.ledger.projection import write_atomically
 from whet.types import Label, Message, Reply, Score, Shape, Split, Task
 
@@ -50,9 +49,6 @@ FILED = (
 )
 PLACES = ("rejects", "strict")
 """Arguments that no ticket depends on."""
-
-_CODE = ("baselines", "environment", "noise", "pack", "prompt", "records", "rewards", "stage_a_file", "summaries",
-         "tickets", "verdict", "world")  # fmt: skip
 
 
 class GroupQc(Environment):
@@ -83,7 +79,8 @@ class GroupQc(Environment):
             self.about = "generated site inspections: pass or fail, with a reason"
             made_of = ""
         kept = {name: value for name, value in given.items() if name not in PLACES}
-        self.fingerprint = f"{self.name}-{digest(made_of, kept, [pack.digest for pack in packs], _code())}"
+        data = (made_of, [pack.digest for pack in packs])
+        self.fingerprint = fingerprint(self.name, GroupQc, arguments=kept, data=data)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GroupQc, self._made_from
@@ -197,15 +194,6 @@ def _list_rejects(path: Path, rejects: Sequence[Reject]) -> None:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise WhetError(f"{path}: rejects cannot be listed here ({error.strerror}); set rejects=PATH") from None
-
-
-def _code() -> str:
-    """A digest of the code that makes and grades tickets."""
-    total = hashlib.blake2b(digest_size=8)
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        if file.stem.startswith(_CODE):
-            total.update(file.name.encode() + file.read_bytes())
-    return total.hexdigest()
 
 
 class _Family:

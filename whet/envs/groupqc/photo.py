@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from whet.envs.arguments import Argument, accept
-from whet.envs.base import Baseline, Conversation, Environment, Play, ask, source_digest
-from whet.envs.groupqc import pack_toml, photo_answer, photo_prompt, summaries, summaries_writing
+from whet.envs.base import Baseline, Conversation, Environment, Play, ask
 from whet.envs.groupqc.pack import Mission, Pack, find_mission, load_pack
 from whet.envs.groupqc.photo_answer import grade_answer
 from whet.envs.groupqc.photo_prompt import photo_messages
 from whet.envs.groupqc.summaries import with_header
-from whet.keys import bytes_digest
 from whet.types import Image, Label, Reply, Split, Task
 
 NAME = "groupqc/photo"
@@ -62,14 +59,6 @@ class PhotoTasks(Environment):
         from whet.envs.groupqc.reader import Reader
 
         return Reader(self.pack)
-
-
-@functools.cache
-def code_digest() -> str:
-    """The code that prompts, reads and grades, the reader's included: its files are not imported for it."""
-    eyes = [one.read_bytes() for one in sorted(Path(__file__).parent.glob("reader*.py"))]
-    own = source_digest(photo_answer, photo_prompt, summaries, summaries_writing, pack_toml, PhotoTasks)
-    return bytes_digest(b"".join((own.encode(), *eyes)))
 
 
 def photo_arguments() -> Sequence[Argument]:

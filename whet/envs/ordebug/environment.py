@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from whet.envs import splits
 from whet.envs.base import Baseline, Environment, Play
+from whet.envs.fingerprint import fingerprint
 from whet.envs.ordebug import baselines, prompt
 from whet.envs.ordebug.instance import CELLS, Cell, Instance, assembled
 from whet.envs.ordebug.model import Model
 from whet.envs.ordebug.play import Settings, play
 from whet.envs.ordebug.solver import library
 from whet.errors import WhetError
-from whet.keys import bytes_digest, digest
+from whet.keys import digest
 from whet.types import Label, Split, Task, user
 
 
@@ -101,7 +101,9 @@ class OrDebug(Environment):
         self._source: Source = Imported(folder, split) if folder else Generated(cells)
         self.name = name
         self.about = f"repair an optimisation model that has become infeasible: {self._source.about}"
-        self.fingerprint = f"ordebug-{digest(settings, self._source.digest, package_digest())}"
+        self.fingerprint = fingerprint(
+            "ordebug", OrDebug, arguments=settings, data=self._source.digest, without=("gurobipy",)
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return OrDebug, self._made_from
@@ -148,10 +150,3 @@ def instance_of(task: Task) -> Instance:
     """The instance that a task was made of."""
     model = Model.from_data(task.data["model"])
     return assembled(model, {**task.truth, "specification": task.data["specification"]})
-
-
-@functools.cache
-def package_digest() -> str:
-    """The source of the whole package: any change of it makes another environment."""
-    files = sorted(Path(__file__).parent.rglob("*.py"))
-    return bytes_digest(b"\x1f".join(path.name.encode() + b"\x1e" + path.read_bytes() for path in files))

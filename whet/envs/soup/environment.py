@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import asdict
-from pathlib import Path
 
-from whet.envs import splits
 from whet.envs.base import Baseline, Environment, Play, ask, complaints, work
+from whet.envs.fingerprint import fingerprint
 from whet.envs.soup import making, prompt
 from whet.envs.soup.archetype import Archetype
 from whet.envs.soup.archetypes import archetypes
@@ -18,7 +17,6 @@ from whet.envs.soup.reading import Said, Unread, read
 from whet.envs.soup.settings import Settings
 from whet.envs.soup.tools import TOOLS, Attempt, navigate, program, sandbox_limits, told
 from whet.errors import WhetError
-from whet.keys import bytes_digest, digest
 from whet.types import Label, Message, Score, Split, Task, ToolCall, Work, WorkResult, tool_result
 
 TRAINING = 570
@@ -39,7 +37,7 @@ class Soup(Environment):
         self._bench = tuple((one, ordinal) for one, ordinal in deal(self._every) if one.name in chosen)
         self._limits = sandbox_limits(settings.timeout, settings.output)
         self.epoch = settings.epoch
-        self.fingerprint = f"soup-{digest(asdict(settings), code_digest())}"
+        self.fingerprint = fingerprint("soup", Soup, arguments=asdict(settings))
 
     def __reduce__(self) -> tuple[type[Soup], tuple[Settings]]:
         return Soup, (self.settings,)
@@ -110,9 +108,3 @@ class Soup(Environment):
 
     def _grade(self, attempt: Attempt, said: Said | Unread) -> Score:
         return grade(attempt, said, self._every[attempt.task.label.kind].answer, self.settings.rewards)
-
-
-def code_digest() -> str:
-    """A digest of everything in this package that a task or a score depends on."""
-    files = [*sorted(Path(__file__).parent.rglob("*.py")), Path(splits.__file__)]
-    return bytes_digest(b"\x1f".join(file.read_bytes() for file in files))

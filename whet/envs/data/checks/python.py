@@ -17,8 +17,9 @@ from whet.envs.arguments import Argument
 from whet.envs.base import call, work
 from whet.envs.data.checks.base import Check, Grading, graded
 from whet.envs.data.template import cell
+from whet.envs.fingerprint import code_in
 from whet.errors import WhetError
-from whet.keys import bytes_digest, digest
+from whet.keys import digest
 from whet.types import Score, Task
 
 Function = Callable[[str, dict[str, Any]], Any]
@@ -111,11 +112,11 @@ def located(text: str) -> str:
 
 
 def code_digest(address: str) -> str:
-    """What stands for the code of a function: the content of the file that it is in."""
+    """What stands for the code of a function: that of its file, and of what the file imports."""
     where = address.rpartition(":")[0]
     source = where if where.endswith(".py") else inspect.getsourcefile(_from_module(where))
     try:
-        return bytes_digest(Path(source).read_bytes()) if source else where
+        return code_in(Path(source)) if source else where
     except (OSError, TypeError) as error:
         raise WhetError(f"function: cannot read {where}: {error}") from None
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any
 
-from whet.envs.expressions import differentiates_to
+from whet.envs.reasoning_gym.expressions import differentiates_to
 from whet.keys import seed_for
 
 Kind = type[Any]

@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 
 from whet.envs.arguments import Argument
 from whet.envs.foreign import quarantine, silence
-from whet.envs.gym_remedies import remedied
+from whet.envs.reasoning_gym.remedies import remedied
 from whet.envs.splits import NoItem
 from whet.errors import WhetError, nearest
 from whet.keys import canonical, seed_for
