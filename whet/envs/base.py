@@ -49,8 +49,8 @@ class ComputedFingerprint:
             raise AttributeError(f"{owner.__name__} has a fingerprint when it is built, with its arguments")
         from whet.envs.fingerprint import computed
 
-        env.fingerprint = computed(env)
-        return str(env.fingerprint)
+        found: str = env.__dict__.setdefault("fingerprint", computed(env))
+        return found
 
 
 @runtime_checkable
