@@ -11,12 +11,12 @@ from typing import Any
 
 from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Conversation, Environment, Play, ask
-from whet.envs.data.arguments import ARGUMENTS, PLACES, Settings, settle
+from whet.envs.data.arguments import ARGUMENTS, PLACES, DataSettings, settle
 from whet.envs.data.checks.rubric import JUDGING
 from whet.envs.data.images import image_paths, load_image
-from whet.envs.data.reading import read_answer, write_answer
-from whet.envs.data.sides import Sided, take_sides
-from whet.envs.data.source import Row, Source, read_source
+from whet.envs.data.reply import read_answer, write_answer
+from whet.envs.data.sides import RowSides, take_sides
+from whet.envs.data.source import DataSource, Row, read_source
 from whet.envs.data.template import cell
 from whet.envs.fingerprint import fingerprint
 from whet.errors import WhetError
@@ -30,11 +30,11 @@ class DataEnvironment(Environment):
         self._made_from = (source, dict(args))
         self.name = f"data:{Path(source).name}"
         accepted = accept(f"data:{source}", ARGUMENTS, args)
-        self._source: Source = read_source(Path(source), accepted.get("encoding", "utf-8"))
-        self._settings: Settings = settle(self._source, accepted)
-        sided: Sided = take_sides(self._source, self._settings, self._check_rows(), accepted.get("manifest", ""))
+        self._source: DataSource = read_source(Path(source), accepted.get("encoding", "utf-8"))
+        self._settings: DataSettings = settle(self._source, accepted)
+        sides: RowSides = take_sides(self._source, self._settings, self._check_rows(), accepted.get("manifest", ""))
         self._indices: Mapping[Split, Sequence[int]] = {
-            split: [index for index, side in sided.rows if side == split] for split in SPLITS
+            split: [index for index, side in sides.rows if side == split] for split in SPLITS
         }
         self._images: dict[str, Path] = {}
         check = self._settings.check
@@ -45,7 +45,7 @@ class DataEnvironment(Environment):
             f"{self.name}@{self._source.digest[:12]}",
             DataEnvironment,
             arguments=(given, self._settings.prompt.text, check.answer),
-            data=(self._source.digest, check.made_of, sided.rows, self._pictures()),
+            data=(self._source.digest, check.made_of, sides.rows, self._pictures()),
             without=() if self._source.is_parquet else ("pyarrow",),
         )
 
@@ -123,7 +123,7 @@ class DataEnvironment(Environment):
         return [image for image, _ in loaded]
 
 
-class _Family:
+class DataFamily:
     """What the registry knows about environments made from a user's data."""
 
     name = "data"
@@ -143,4 +143,4 @@ class _Family:
         return DataEnvironment(source, args)
 
 
-FAMILY = _Family()
+FAMILY = DataFamily()

@@ -15,7 +15,7 @@ from typing import Any
 
 from whet.envs.arguments import Argument
 from whet.envs.base import call, work
-from whet.envs.data.checks.base import Check, Grading, graded
+from whet.envs.data.checks.base import AnswerCheck, Grading, graded
 from whet.envs.data.template import cell
 from whet.envs.fingerprint import code_in
 from whet.errors import WhetError
@@ -28,7 +28,7 @@ _APPLY = "whet.envs.data.checks.python:apply"
 _GIVE = "return True or False, credit from 0 to 1, or a dict with 'score' and perhaps 'reason', 'detail', 'parts'"
 
 
-class Python(Check):
+class PythonCheck(AnswerCheck):
     """`(reply, row) -> bool | float | dict`. What it raises stops the run with the row: a defect is never a score."""
 
     takes = (
@@ -85,9 +85,9 @@ def score_from(value: Any, said: str) -> Score | None:
     if isinstance(value, Mapping):
         found = score_from(value.get("score"), said) if set(value) <= {"score", "reason", "detail", "parts"} else None
         parts = value.get("parts", {})
-        if found is None or not isinstance(parts, Mapping) or not all(_finite(one) for one in parts.values()):
+        if found is None or not isinstance(parts, Mapping) or not all(_finite(part) for part in parts.values()):
             return None
-        given = {str(name): float(one) for name, one in parts.items()}
+        given = {str(name): float(part) for name, part in parts.items()}
         reason, detail = str(value.get("reason", found.reason)), str(value.get("detail", found.detail))
         return Score(found.hard, found.soft, found.reward, given, reason, detail)
     if isinstance(value, bool):
