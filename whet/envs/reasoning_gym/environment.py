@@ -45,7 +45,7 @@ class ReasoningGym(Environment):
         self._difficulties = ("default",) if levels is None else tuple(f"level-{level}" for level in range(levels))
         self.name = f"reasoning-gym/{variant}"
         self.about = f"{' and '.join(self._kinds)} from reasoning-gym"
-        configs = {name: [one.config for one in made] for name, made in self._datasets.items()}
+        configs = {name: [dataset.config for dataset in made] for name, made in self._datasets.items()}
         self.fingerprint = fingerprint(
             f"{self.name}@{version('reasoning-gym')}", ReasoningGym, arguments=(configs, self._form)
         )
@@ -122,17 +122,19 @@ def _sorted_out(variant: str, args: Mapping[str, Any]) -> tuple[dict[str, Any], 
     tables = {name: args[name] for name in names if isinstance(args.get(name), Mapping)}
     flat = {key: value for key, value in args.items() if key not in tables}
     where = f"reasoning-gym/{variant}"
-    accept(where, [*OWN_ARGUMENTS, *(one for name in names for one in takes[name])], flat)
-    own = accept(where, OWN_ARGUMENTS, {key: flat[key] for key in flat if key in {one.name for one in OWN_ARGUMENTS}})
+    accept(where, [*OWN_ARGUMENTS, *(argument for name in names for argument in takes[name])], flat)
+    own = accept(
+        where, OWN_ARGUMENTS, {key: flat[key] for key in flat if key in {argument.name for argument in OWN_ARGUMENTS}}
+    )
     given = {}
     for name in names:
-        fields = {one.name for one in takes[name]}
+        fields = {argument.name for argument in takes[name]}
         mine = {key: value for key, value in flat.items() if key in fields and key not in own}
         given[name] = accept(f"reasoning-gym/{name}", takes[name], {**mine, **tables.get(name, {})})
     return own, given
 
 
-class _Family:
+class ReasoningGymFamily:
     """What the registry knows about reasoning-gym without importing it."""
 
     name = "reasoning-gym"
@@ -143,10 +145,10 @@ class _Family:
 
     def arguments(self, variant: str) -> Sequence[Argument]:
         """Ours, then those of every dataset named."""
-        found = {one.name: one for one in OWN_ARGUMENTS}
+        found = {argument.name: argument for argument in OWN_ARGUMENTS}
         for name in variant.split("+"):
-            for one in datasets.arguments(name):
-                found.setdefault(one.name, one)
+            for argument in datasets.arguments(name):
+                found.setdefault(argument.name, argument)
         return tuple(found.values())
 
     def build(self, variant: str, source: str, args: Mapping[str, Any]) -> Environment:
@@ -159,4 +161,4 @@ class _Family:
         return ReasoningGym(variant, args)
 
 
-FAMILY = _Family()
+FAMILY = ReasoningGymFamily()
