@@ -11,7 +11,7 @@ from whet.envs.base import Environment
 from whet.errors import WhetError
 
 
-class _Family:
+class SoupFamily:
     """What the registry knows about soup."""
 
     name = "soup"
@@ -45,4 +45,4 @@ class _Family:
         return Soup(settings(args))
 
 
-FAMILY = _Family()
+FAMILY = SoupFamily()
