@@ -15,13 +15,13 @@ from pathlib import Path
 import orjson
 
 from whet.envs import fingerprint
-from whet.envs.ordebug import making
+from whet.envs.ordebug import maker
 from whet.envs.ordebug.instance import Cell, Difficulty, FaultKind, Instance
 from whet.envs.ordebug.model import ModelError
 from whet.keys import bytes_digest, digest
 from whet.types import Split
 
-GENERATOR = making.__name__
+GENERATOR = maker.__name__
 """The module that makes instances; what it imports is what they depend on."""
 
 
@@ -80,7 +80,7 @@ def _certified(cell: Cell, split: Split, index: int, seed: int, folder: Path) ->
     request = digest(generator_digest(), cell.name, split, index, seed)
     found = cache.get(request)
     if found is None:
-        found = making.make(cell, split, index, seed)
+        found = maker.make(cell, split, index, seed)
         cache.put(request, found)
     return found
 

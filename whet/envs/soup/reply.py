@@ -29,7 +29,7 @@ class FinalAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MissingAnswer:
-    """No answer could be read: a stable reason, and what to tell a person."""
+    """Why a reply holds no answer: a stable reason, and what to tell a person."""
 
     reason: str
     detail: str

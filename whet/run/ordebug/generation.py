@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from whet.envs.ordebug.directory import ImportResult, load_directory
 from whet.envs.ordebug.family import CELL_NAMES
-from whet.envs.ordebug.generate import Written, generate_all
+from whet.envs.ordebug.generate import DirectorySummary, generate_all
 from whet.envs.ordebug.gurobi import disagreement
-from whet.envs.ordebug.importing import Imported, load_directory
 from whet.envs.ordebug.instance import CELLS
 from whet.errors import WhetError, nearest
 
@@ -40,7 +40,7 @@ def generate_cells(
     return "\n".join([*(_line(one) for one in written), f"{sum(one.problems for one in written)} problems in {out}"])
 
 
-def _line(one: Written) -> str:
+def _line(one: DirectorySummary) -> str:
     low, high = one.rows
     return (
         f"{one.cell.name:<15} {one.problems:>5} problems, {low} to {high} rows, "
@@ -50,7 +50,7 @@ def _line(one: Written) -> str:
 
 def inspect(folder: Path, *, gurobi: bool = False) -> str:
     """What `ordebug:FOLDER` would hold, what is left out and why, and where Gurobi disagrees if it is asked."""
-    found: Imported = load_directory(folder)
+    found: ImportResult = load_directory(folder)
     lines = [
         f"{one.id}  type {one.kind} {one.difficulty:<6}  {len(one.sabotaged.rows):>3} rows "
         f"{len(one.sabotaged.columns):>3} variables, subsystem of {one.certificate.subsystem.size}"
