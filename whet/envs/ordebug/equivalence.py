@@ -29,7 +29,10 @@ DIRECTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """Whether a model is equivalent to the original (`same`). Otherwise `why` names the first difference found; `timeout`: the time did not suffice."""
+    """Whether a model is equivalent to the original. If not, `why` names the first difference that was found.
+
+    `timeout`: the time did not suffice to tell.
+    """
 
     same: bool
     why: str = ""
