@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import json
 import os
 import pickle
@@ -17,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from whet.envs import fingerprint
+from whet.envs import fingerprint, source_text
 from whet.envs.base import Environment
 from whet.envs.closure import Closure, Part, closure, part_of
 from whet.envs.fingerprint import code, code_in
@@ -295,14 +296,24 @@ def test_every_module_of_ours_written_anew_has_the_same_form(closures: Mapping[s
         assert facts_of(anew.encode()).form == facts_of(path.read_bytes()).form, path
 
 
+def test_every_constant_of_every_module_of_ours_enters_its_form(closures: Mapping[str, Closure]) -> None:
+    paths = {path for found in closures.values() for path in found.paths.values() if path.suffix == ".py"}
+    for path in paths:
+        tree = ast.parse(path.read_bytes())
+        unread = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+        constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in unread]
+        for number, node in enumerate(constants):
+            node.value = f"constant {number}."
+        form = "\n".join(source_text._walk(tree, {}, []))
+        assert [node.lineno for node in constants if node.value not in form] == [], path
+
+
 def test_fields_that_only_some_versions_of_python_know_do_not_enter(monkeypatch: pytest.MonkeyPatch) -> None:
     source = b"class A:\n    def f(self): return f'a{self!r:>{3}}b' 'c'\n"
     before = facts_of(source).form
     for kind in (ast.FunctionDef, ast.ClassDef):
         monkeypatch.setattr(kind, "_fields", (*kind._fields, "type_params"))
         monkeypatch.setattr(kind, "type_params", [], raising=False)
-    from whet.envs import source_text
-
     source_text._fields.cache_clear()
     assert facts_of(source).form == before
     source_text._fields.cache_clear()
@@ -385,9 +396,43 @@ def test_a_docstring_of_the_users_counts_because_a_library_may_read_it(tmp_path:
     assert mine(tmp_path, told).fingerprint != mine(tmp_path).fingerprint
 
 
-def test_a_copy_has_the_same_fingerprint(tmp_path: Path) -> None:
-    env = mine(tmp_path, size=5)
-    assert pickle.loads(pickle.dumps(env)).fingerprint == env.fingerprint
+def test_a_copy_has_the_same_fingerprint_and_leaves_the_arguments_behind(tmp_path: Path) -> None:
+    env = mine(tmp_path, size=5, rows="x" * 10_000)
+    copied = pickle.dumps(env)
+    assert pickle.loads(copied).fingerprint == env.fingerprint
+    assert len(copied) < 5000
+
+
+def test_what_a_user_overrides_in_an_environment_of_ours_makes_it_another_one(tmp_path: Path) -> None:
+    def fingerprint_of(word: str) -> str:
+        (tmp_path / "mine.py").write_text(
+            "from whet.envs.soup.environment import Soup\n"
+            f"class Mine(Soup):\n    def about_it(self):\n        return {word!r}\n"
+        )
+        return load_environment(f"{tmp_path}/mine.py:Mine").fingerprint
+
+    assert len({fingerprint_of("a"), fingerprint_of("b"), environment("soup").fingerprint}) == 3
+
+
+def test_a_function_as_an_argument_stands_for_its_code(tmp_path: Path) -> None:
+    def fingerprint_with(text: str) -> str:
+        file = tmp_path / f"graders_{len(list(tmp_path.iterdir()))}.py"
+        file.write_text(text)
+        spec = importlib.util.spec_from_file_location(file.stem, file)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[file.stem] = module
+        spec.loader.exec_module(module)
+        return mine(tmp_path / "env", other=module.grade).fingerprint
+
+    before = fingerprint_with("LIMIT = 1\ndef grade(x): return x > LIMIT\n")
+    assert fingerprint_with("LIMIT = 2\ndef grade(x): return x > LIMIT\n") != before
+
+
+def test_a_function_without_a_name_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(WhetError, match="which no other process finds"):
+        mine(tmp_path, other=lambda x: x)
 
 
 def test_a_fingerprint_may_still_be_set_by_hand(tmp_path: Path) -> None:

@@ -72,6 +72,12 @@ class Environment(Protocol):
         made.__dict__["_built_with"] = (args, kwargs)
         return made
 
+    def __getstate__(self) -> object:
+        """What travels to another process: the fingerprint, and not what it was computed from."""
+        state = {**self.__dict__, "fingerprint": self.fingerprint}
+        state.pop("_built_with", None)
+        return state
+
     def size(self, split: Split) -> int | None:
         """How many tasks a split has; None: unbounded."""
         ...

@@ -69,7 +69,7 @@ def closure(part: Part, read: Read = Path.read_bytes) -> Closure:
     """The closure of a part as the sources are at this moment. `read` gives the content of a file."""
     walk = _Walk(part, read)
     walk.run()
-    libraries = {name: _version(name) for name in sorted(walk.libraries - _platform())}
+    libraries = {name: version_of(name) for name in sorted(walk.libraries - _platform())}
     memory().keep()
     return Closure(dict(sorted(walk.modules.items())), dict(sorted(walk.files.items())), libraries, walk.paths)
 
@@ -254,6 +254,11 @@ def _files_under(folder: Path) -> Iterator[Path]:
                 yield Path(where, name)
 
 
+def is_installed(path: Path) -> bool:
+    """Whether a file belongs to an installed library: it is not edited, its version says what it is."""
+    return not _INSTALLED.isdisjoint(path.parts)
+
+
 def _place(top: str, beside: Path) -> tuple[Path | None, bool]:
     """Where a top-level module lies, when it is source to follow; and whether it is an installed library."""
     try:
@@ -264,12 +269,12 @@ def _place(top: str, beside: Path) -> tuple[Path | None, bool]:
         here = (beside / f"{top}.py").is_file() or (beside / top / "__init__.py").is_file()
         return (beside if here else None), False
     place = Path(next(iter(spec.submodule_search_locations or ()), spec.origin or ""))
-    if not _INSTALLED.isdisjoint(place.parts):
+    if is_installed(place):
         return None, True
     return (place.parent if place.is_absolute() else None), False
 
 
-def _version(top: str) -> str:
+def version_of(top: str) -> str:
     """The distributions that a module comes from, as NAME==VERSION; '' where none says that it does."""
     from importlib import metadata
 

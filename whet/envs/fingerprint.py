@@ -1,6 +1,6 @@
 """Fingerprints are computed, not written: the code in an environment's import closure, its arguments, its data.
 
-    self.fingerprint = fingerprint("soup", Soup, arguments=settings)
+    self.fingerprint = fingerprint("soup", type(self), arguments=settings)
 
 Changing any of it makes another environment; changing anything else does not. What belongs to the closure is said in
 `whet.envs.closure`, what counts of a source text in `whet.envs.source_text`. An environment that sets no fingerprint
@@ -17,10 +17,9 @@ import os
 import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from whet.envs.closure import Closure, Part, closure, part_of
+from whet.envs.closure import Closure, Part, closure, is_installed, part_of, version_of
 from whet.errors import WhetError
 from whet.keys import bytes_digest, digest
 
@@ -29,44 +28,55 @@ BUILT_WITH = "_built_with"
 
 
 def fingerprint(
-    name: str, of: type | ModuleType | str, arguments: Any = None, data: Any = None, without: Collection[str] = ()
+    name: str, of: type | str, arguments: Any = None, data: Any = None, without: Collection[str] = ()
 ) -> str:
-    """The fingerprint of the environment whose code is in `of`: a class, a module, or the name of one.
+    """The fingerprint of an environment of the class `of`, or whose code is in the module of ours that `of` names.
 
-    `arguments` and `data` are JSON-like or records of ours; of large data, a digest. `without` names libraries by the
-    name that is imported, whose work is in `data` already.
+    `arguments` and `data` are JSON-like or records of ours; of large data, a digest. `without` names libraries, as they
+    are imported, whose work is in `data` already or cannot show.
     """
     return f"{name}-{digest(code(of, without), arguments, data)}"
 
 
-def code(of: type | ModuleType | str, without: Collection[str] = ()) -> str:
-    """A digest of the closure of `of`. One of our modules, given by name, stands for itself and what it imports."""
-    part = Part(of) if isinstance(of, str) else _part(of)
-    return closure_of(part, _mark(of)).digest(without)
+def code(of: type | str, without: Collection[str] = ()) -> str:
+    """A digest of the code that makes and grades the tasks of `of`.
+
+    A class stands for the packages that it and its bases are in. A module stands for itself and what it imports.
+    """
+    if isinstance(of, str):
+        return closure_of(Part(of)).digest(without)
+    found = {_part(kind): kind.__module__ for kind in of.__mro__ if kind is of or _is_edited(kind)}
+    digests = [closure_of(part, module).digest(without) for part, module in found.items()]
+    return digests[0] if len(digests) == 1 else digest(digests)
 
 
-def code_in(file: Path, without: Collection[str] = ()) -> str:
+def code_in(file: Path) -> str:
     """A digest of the code in a user's file, and of what it imports, as it is at this moment."""
-    return closure(part_of(file)).digest(without)
+    return closure(part_of(file)).digest()
 
 
 @functools.cache
-def closure_of(part: Part, mark: str = "") -> Closure:
-    """The closure as it was when the process first asked: its code is loaded, a later edit does not change it."""
+def closure_of(part: Part, module: str = "") -> Closure:
+    """The closure as it was when the process first asked: the code is loaded, and a later edit does not change it.
+
+    `module` is the name under which a file was loaded; loaded again with another content, it has another name.
+    """
     return closure(part)
 
 
-def _part(of: type | ModuleType) -> Part:
-    module = of if isinstance(of, ModuleType) else sys.modules.get(of.__module__)
-    file = getattr(module, "__file__", None)
+def _part(of: type) -> Part:
+    file = getattr(sys.modules.get(of.__module__), "__file__", None)
     if file is None:
         raise WhetError(f"{of.__name__} is in no file: set its fingerprint by hand, as in fingerprint = 'mine-1'")
-    return part_of(Path(file), module.__name__ if module else "")
+    return part_of(Path(file), of.__module__)
 
 
-def _mark(of: type | ModuleType | str) -> str:
-    """The name of the module; a file that is loaded again with another content has another."""
-    return of if isinstance(of, str) else of.__name__ if isinstance(of, ModuleType) else of.__module__
+def _is_edited(kind: type) -> bool:
+    """Whether a base class is code of an environment: not the contract, not Python's, not an installed library's."""
+    top = kind.__module__.partition(".")[0]
+    if top in sys.stdlib_module_names or kind.__module__ == "whet.envs.base":
+        return False
+    return top == "whet" or not is_installed(Path(getattr(sys.modules.get(kind.__module__), "__file__", None) or ""))
 
 
 # --------------------------------------------------------------------------------------------- without being told
@@ -97,18 +107,29 @@ def _told(value: Any, where: str) -> Any:
         return [_told(item, where) for item in value]
     if isinstance(value, set | frozenset):
         return sorted(digest(_told(item, where)) for item in value)
+    if isinstance(value, type) or inspect.isfunction(value):
+        return _callable(value, where)
     if isinstance(getattr(value, "fingerprint", None), str):
         return value.fingerprint
-    if isinstance(value, type) or inspect.isfunction(value):
-        return value.__qualname__, code(sys.modules[value.__module__])
     if dataclasses.is_dataclass(value):
         return {item.name: _told(getattr(value, item.name), where) for item in dataclasses.fields(value)}
     try:
         return digest(value)
     except TypeError:
-        raise WhetError(
-            f"{where} is of type {type(value).__name__}, which has no fingerprint: set one in __init__"
-        ) from None
+        kind = type(value).__name__
+        raise WhetError(f"{where} is of type {kind}, which has no fingerprint: set one in __init__") from None
+
+
+def _callable(value: Any, where: str) -> tuple[str, str, str]:
+    """A class or a function by its name and the code of its file, or the version of its library."""
+    name, module = value.__qualname__, value.__module__
+    if "<" in name:
+        raise WhetError(f"{where} is {name}, which no other process finds: define it in a module, by name")
+    top = module.partition(".")[0]
+    file = Path(getattr(sys.modules[module], "__file__", None) or "")
+    if top in sys.stdlib_module_names or is_installed(file):
+        return module, name, version_of(top)
+    return "", name, code_in(file)
 
 
 def _is_place(value: str | Path) -> bool:

@@ -13,12 +13,15 @@ import hashlib
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
+
+from whet.ledger.projection import write_atomically
 
 KEPT = 1000
 """Texts whose facts are kept on disk, the latest."""
@@ -256,11 +259,9 @@ class SourceMemory:
             "libraries": self.libraries,
             "facts": {key: asdict(facts) for key, facts in latest.items()},
         }
-        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}.part")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes(orjson.dumps(held))
-            beside.replace(self._path)
+            write_atomically(self._path, orjson.dumps(held))
         except OSError:
             return
 
@@ -272,7 +273,10 @@ def _from_json(facts: dict[str, Any]) -> SourceFacts:
 @functools.cache
 def memory() -> SourceMemory:
     """This process's memory: `$XDG_CACHE_HOME/whet/sources.json`, by default under `~/.cache`."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # a user without a home
+        folder = Path(tempfile.gettempdir())
     return SourceMemory(folder / "whet" / "sources.json")
 
 

@@ -47,7 +47,7 @@ class ReasoningGym(Environment):
         self.about = f"{' and '.join(self._kinds)} from reasoning-gym"
         configs = {name: [dataset.config for dataset in made] for name, made in self._datasets.items()}
         self.fingerprint = fingerprint(
-            f"{self.name}@{version('reasoning-gym')}", ReasoningGym, arguments=(configs, self._form)
+            f"{self.name}@{version('reasoning-gym')}", type(self), arguments=(configs, self._form)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
