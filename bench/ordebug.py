@@ -19,14 +19,14 @@ from rows import Row, arguments, report
 
 from whet.envs.base import drive
 from whet.envs.ordebug.certificate import REMOVAL_ROWS, verify
+from whet.envs.ordebug.directory import load_directory
 from whet.envs.ordebug.edits import apply_all
 from whet.envs.ordebug.environment import OrDebug, task_of
 from whet.envs.ordebug.generate import generate_all
 from whet.envs.ordebug.iis import find_iis, is_irreducible
-from whet.envs.ordebug.importing import load_directory
 from whet.envs.ordebug.instance import CELLS, DIFFICULTIES, FAULT_KINDS, Cell, Instance
-from whet.envs.ordebug.making import make
-from whet.envs.ordebug.play import Settings
+from whet.envs.ordebug.maker import make
+from whet.envs.ordebug.play import OrDebugSettings
 from whet.envs.ordebug.solver import feasible, solve
 from whet.envs.performing import Performing
 from whet.types import SPLITS, Label, Split
@@ -34,7 +34,7 @@ from whet.types import SPLITS, Label, Split
 SEED = 2026
 PROCESSES = 2
 SAMPLE = Path(__file__).resolve().parents[1] / "tests" / "envs" / "ordebug" / "data" / "sample"
-SETTINGS = Settings(max_steps=40)
+SETTINGS = OrDebugSettings(max_steps=40)
 
 
 def removal_holds(instance: Instance) -> bool:

@@ -15,8 +15,8 @@ from whet.envs.base import drive
 from whet.envs.ordebug.environment import task_of
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Instance
-from whet.envs.ordebug.model import Model
-from whet.envs.ordebug.play import Settings, play
+from whet.envs.ordebug.model import LinearProgram
+from whet.envs.ordebug.play import OrDebugSettings, play
 from whet.envs.performing import Performing
 from whet.types import Label
 
@@ -46,7 +46,7 @@ def script(instance: Instance, edits: int = 9) -> list[str]:
 
 def pace(instances: Sequence[Instance], rounds: int = 1) -> Pace:
     """Scripted attempts at the instances, one after the other, grading included."""
-    settings = Settings(max_steps=40)
+    settings = OrDebugSettings(max_steps=40)
     tasks = [
         (instance, task_of(instance, "train", 0, Label(instance.kind, instance.difficulty), settings))
         for instance in instances
@@ -61,7 +61,7 @@ def pace(instances: Sequence[Instance], rounds: int = 1) -> Pace:
     return Pace(steps, time.process_time() - cpu, time.perf_counter() - wall)
 
 
-def iis_milliseconds(models: Sequence[Model]) -> list[float]:
+def iis_milliseconds(models: Sequence[LinearProgram]) -> list[float]:
     """CPU milliseconds of `get_iis` on each model."""
     found = []
     for model in models:

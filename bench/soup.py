@@ -26,9 +26,9 @@ from whet.envs.soup import FAMILY, bench
 from whet.envs.soup.answers import same
 from whet.envs.soup.archetypes import archetypes
 from whet.envs.soup.environment import Soup
-from whet.envs.soup.grading import grade
-from whet.envs.soup.reading import read
-from whet.envs.soup.tools import Attempt
+from whet.envs.soup.reply import read
+from whet.envs.soup.score import grade
+from whet.envs.soup.tools import SoupAttempt
 from whet.types import Score, Task
 
 PARSERS = ("html.parser", "lxml", "html5lib")
@@ -59,7 +59,7 @@ def grading(env: Soup, tasks: Sequence[Task], rounds: int) -> float:
     """Right answers graded in a second of CPU time, from the text of the reply to the score."""
     every = archetypes()
     texts = [right_answer(task) for task in tasks]
-    attempts = [Attempt(task, ran=1, made=True, found=True, read=True) for task in tasks]
+    attempts = [SoupAttempt(task, ran=1, made=True, found=True, read=True) for task in tasks]
     began = time.process_time()
     for _ in range(rounds):
         for tried, text in zip(attempts, texts, strict=True):

@@ -132,6 +132,14 @@ def test_images_are_shown_by_content_before_the_prompt(tmp_path: Path) -> None:
     assert environment(tmp_path / "i.jsonl", images="image", split=[1.0, 0.0, 0.0]).blob(image.sha256) == PNG
 
 
+def test_another_picture_under_the_same_name_is_another_environment(tmp_path: Path) -> None:
+    rows = as_lines(tmp_path / "i.jsonl", [{"question": "What is it?", "image": "cat.png", "answer": "a cat"}])
+    (tmp_path / "cat.png").write_bytes(PNG)
+    before = environment(rows, images="image", split=[1.0, 0.0, 0.0]).fingerprint
+    (tmp_path / "cat.png").write_bytes(PNG + b"more")
+    assert environment(rows, images="image", split=[1.0, 0.0, 0.0]).fingerprint != before
+
+
 def test_an_image_that_is_not_there_is_named_by_row_and_column(tmp_path: Path) -> None:
     rows = [{"question": "What is it?", "image": "dog.png", "answer": "a dog"}]
     with pytest.raises(WhetError, match=r"i.jsonl, row 1, column 'image': there is no image .*dog.png"):

@@ -89,6 +89,21 @@ def test_the_fingerprint_follows_the_code_of_the_check(tmp_path: Path) -> None:
     assert scored(changed, "yes").hard == 0
 
 
+def test_the_fingerprint_follows_what_the_check_imports_and_not_its_remarks(tmp_path: Path) -> None:
+    def fingerprint() -> str:
+        function = f"{tmp_path}/graders_of_mine.py:right"
+        return one_row(tmp_path, "yes", check="python", answer="answer", function=function).fingerprint
+
+    (tmp_path / "limits_of_mine.py").write_text("LIMIT = 1\n")
+    text = "def right(reply, row):\n    from limits_of_mine import LIMIT\n    return len(reply) > LIMIT\n"
+    (tmp_path / "graders_of_mine.py").write_text(text)
+    before = fingerprint()
+    (tmp_path / "graders_of_mine.py").write_text(f"# a remark\n{text}")
+    assert fingerprint() == before
+    (tmp_path / "limits_of_mine.py").write_text("LIMIT = 2\n")
+    assert fingerprint() != before
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.envs.expressions import differentiates_to, objection
+from whet.envs.reasoning_gym.expressions import differentiates_to, objection
 
 
 @pytest.mark.parametrize("text", ["(7 + 3) * 4 / 2", "-2*x**3 + sin(x)/2 + C", "exp(2*x)*log(x**2 + 1)", " 6*(5-1) "])

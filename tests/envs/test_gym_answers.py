@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.envs.gym_answers import INSTRUCTIONS, Form, candidates, objection, wrap
+from whet.envs.reasoning_gym.answers import INSTRUCTIONS, Form, candidates, objection, wrap
 
 FORMS: tuple[Form, ...] = ("line", "tag", "raw")
 

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from whet.envs import gym_datasets
 from whet.envs.base import Environment, drive
 from whet.envs.foreign import global_random
 from whet.envs.fuzz import nasty_replies
 from whet.envs.probe import look, look_elsewhere
+from whet.envs.reasoning_gym import datasets
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
 from whet.keys import digest
 from whet.types import SPLITS, Score, Split, Task
 
-NAMES = gym_datasets.names()
-SOLVABLE = [name for name in NAMES if name not in gym_datasets.WITHOUT_ANSWER]
+NAMES = datasets.names()
+SOLVABLE = [name for name in NAMES if name not in datasets.WITHOUT_ANSWER]
 
 SMALLER: dict[str, dict[str, Any]] = {
     "countdown": {"max_numbers": 4},
@@ -71,7 +71,7 @@ def test_every_dataset_gives_the_same_tasks_in_a_process_that_hashes_otherwise()
     assert elsewhere == look(solvable(), plan)
 
 
-@pytest.mark.parametrize("name", sorted(gym_datasets.WITHOUT_ANSWER))
+@pytest.mark.parametrize("name", sorted(datasets.WITHOUT_ANSWER))
 def test_a_dataset_without_answers_has_tasks_but_no_oracle(name: str) -> None:
     env = environment(name)
     assert scored(env, env.task("train", 0), "Answer: no").hard == 0

@@ -76,13 +76,13 @@ def arguments_of(function: Callable[..., Any]) -> tuple[Argument, ...]:
     declared = list(inspect.signature(function).parameters.values())
     return tuple(
         Argument(
-            one.name,
-            hints.get(one.name, Any),
-            None if one.default is one.empty else one.default,
-            required=one.default is one.empty,
+            parameter.name,
+            hints.get(parameter.name, Any),
+            None if parameter.default is parameter.empty else parameter.default,
+            required=parameter.default is parameter.empty,
         )
-        for one in declared
-        if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        for parameter in declared
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     )
 
 
@@ -94,13 +94,13 @@ def type_name(annotation: Any) -> str:
     if annotation is type(None):
         return "none"
     if origin is Literal:
-        return " | ".join(repr(one) for one in inner)
+        return " | ".join(repr(choice) for choice in inner)
     if origin in (Union, types.UnionType):
-        return " | ".join(type_name(one) for one in inner)
+        return " | ".join(type_name(member) for member in inner)
     if _is_sequence(annotation):
         return f"list of {type_name(inner[0])}" if inner else "list"
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return " | ".join(repr(one.value) for one in annotation)
+        return " | ".join(repr(member.value) for member in annotation)
     return getattr(annotation, "__name__", str(annotation))
 
 
@@ -115,7 +115,7 @@ def coerce(value: Any, annotation: Any) -> Any:
         return value
     if _is_sequence(annotation) and isinstance(value, list | tuple):
         kind = tuple if (origin or annotation) is tuple else list
-        return kind(coerce(one, inner[0]) if inner else one for one in value)
+        return kind(coerce(item, inner[0]) if inner else item for item in value)
     if isinstance(annotation, type):
         return _plain(value, annotation)
     raise ValueError(type_name(annotation))

@@ -10,11 +10,9 @@ Whoever drives the play does the work it yields: the async engine, a trainer's l
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, cast, runtime_checkable
 
 from whet.errors import LimitReached
 from whet.types import (
@@ -44,16 +42,42 @@ Baseline = Callable[[Task, Conversation], "Reply | str"]
 """A policy that an environment offers for reference: sees the task (truth included) and what was said so far."""
 
 
+class ComputedFingerprint:
+    """Stands where an environment sets no fingerprint: computed when it is first asked for, then kept."""
+
+    def __get__(self, env: Any, owner: type) -> str:
+        if env is None:
+            raise AttributeError(f"{owner.__name__} has a fingerprint when it is built, with its arguments")
+        from whet.envs.fingerprint import computed
+
+        found: str = env.__dict__.setdefault("fingerprint", computed(env))
+        return found
+
+
 @runtime_checkable
 class Environment(Protocol):
     """Tasks that a program can check. Subclass it; the methods with a body are optional."""
 
     name: str
-    fingerprint: str
-    """Code version, configuration and data digest: part of every key, so a changed environment is another one."""
+    fingerprint: str = cast(str, ComputedFingerprint())
+    """Of its code, its arguments and its data: part of every key, so a changed environment is another one.
+
+    Where it is not set, it is computed from the class and what it was built with (`whet.envs.fingerprint`).
+    """
     about: str = ""
     judge: str = ""
     """Where grading asks a judge: the only model whose agreement with given labels was measured; '': any."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        made = super().__new__(cls)
+        made.__dict__["_built_with"] = (args, kwargs)
+        return made
+
+    def __getstate__(self) -> object:
+        """What travels to another process: the fingerprint, and not what it was computed from."""
+        state = {**self.__dict__, "fingerprint": self.fingerprint}
+        state.pop("_built_with", None)
+        return state
 
     def size(self, split: Split) -> int | None:
         """How many tasks a split has; None: unbounded."""
@@ -161,12 +185,6 @@ def drive(
         return Driven(tuple(asks), tuple(replies), end.value)
     except LimitReached as limit:
         return Driven(tuple(asks), tuple(replies), failed(limit.reason, limit.detail))
-
-
-def source_digest(*objects: Any) -> str:
-    """A digest of the source text of modules, classes or functions: the code part of a fingerprint."""
-    text = "\x1f".join(inspect.getsource(one) for one in objects)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def stratify(

@@ -122,7 +122,7 @@ def _tried(name: str, prove: Callable[[Sample], Finding], sample: Sample) -> Fin
 
 def _same_bytes(sample: Sample) -> Finding:
     name = "same bytes"
-    here = probe.Seen(sample.env.fingerprint, tuple(digest(task) for task in sample.tasks))
+    here = probe.EnvironmentView(sample.env.fingerprint, tuple(digest(task) for task in sample.tasks))
     again = probe.look(sample.env, sample.plan)
     if here.digests != again.digests:
         return Finding(name, "fail", f"{_first(sample, here, again)} differs when tasks are built in another order")
@@ -136,7 +136,7 @@ def _same_bytes(sample: Sample) -> Finding:
     return Finding(name, "ok", f"{len(sample.plan)} tasks, in any order and in another process")
 
 
-def _first(sample: Sample, one: probe.Seen, other: probe.Seen) -> str:
+def _first(sample: Sample, one: probe.EnvironmentView, other: probe.EnvironmentView) -> str:
     pairs = zip(sample.plan, one.digests, other.digests, strict=True)
     split, index = next(place for place, left, right in pairs if left != right)
     return f"{split}/{index}"

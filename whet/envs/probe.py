@@ -24,7 +24,7 @@ Plan = Sequence[tuple[Split, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class EnvironmentView:
     """An environment as a process saw it."""
 
     fingerprint: str
@@ -32,13 +32,13 @@ class Seen:
     """One for each task of the plan, in its order, of everything that the task holds."""
 
 
-def look(env: Environment, plan: Plan) -> Seen:
+def look(env: Environment, plan: Plan) -> EnvironmentView:
     """Build every task of the plan, the last one first."""
     digests = [digest(env.task(split, index)) for split, index in reversed(plan)]
-    return Seen(env.fingerprint, tuple(reversed(digests)))
+    return EnvironmentView(env.fingerprint, tuple(reversed(digests)))
 
 
-def look_elsewhere(address: str, args: Mapping[str, Any], plan: Plan, timeout: float = 600.0) -> Seen:
+def look_elsewhere(address: str, args: Mapping[str, Any], plan: Plan, timeout: float = 600.0) -> EnvironmentView:
     """What a fresh process sees that hashes text in another order."""
     here = os.environ.get("PYTHONHASHSEED", "random")
     request = orjson.dumps({"address": address, "args": args, "plan": plan})
@@ -54,7 +54,7 @@ def look_elsewhere(address: str, args: Mapping[str, Any], plan: Plan, timeout: f
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise WhetError(f"{address} does not load in another process: {said[-1] if said else 'no message'}")
     answer = orjson.loads(done.stdout)
-    return Seen(answer["fingerprint"], tuple(answer["digests"]))
+    return EnvironmentView(answer["fingerprint"], tuple(answer["digests"]))
 
 
 def main() -> None:

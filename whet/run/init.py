@@ -19,8 +19,8 @@ from whet.config.load import load_config
 from whet.config.schema import EvalConfig
 from whet.envs.base import Environment
 from whet.envs.data.manifest import manifest_path
-from whet.envs.data.proposal import Proposal, propose
-from whet.envs.data.source import Source, read_source
+from whet.envs.data.proposal import DataProposal, propose
+from whet.envs.data.source import DataSource, read_source
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
 from whet.run.train import load_train_config
@@ -92,7 +92,7 @@ def _from_data(folder: Path, beside: Path, path: Path, encoding: str) -> Initial
     return Initialised(folder, written, f"data:{address}", tuple(proposal.assumed), sizes, commands)
 
 
-def _bring(found: Source, proposal: Proposal, folder: Path, beside: Path) -> str:
+def _bring(found: DataSource, proposal: DataProposal, folder: Path, beside: Path) -> str:
     """Copy the data, or refer to it where it is large or names images beside it; the path from the new folder."""
     path = found.path
     size = sum(one.stat().st_size for one in (path.rglob("*") if path.is_dir() else [path]) if one.is_file())
@@ -112,7 +112,7 @@ def _args_from(beside: Path, args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write_data_files(
-    folder: Path, beside: Path, found: Source, proposal: Proposal, address: str, env: Environment
+    folder: Path, beside: Path, found: DataSource, proposal: DataProposal, address: str, env: Environment
 ) -> None:
     kept = [file.name for file in sorted(beside.iterdir())]
     explained = {
@@ -138,7 +138,7 @@ def _write_data_files(
         (beside / name).write_text(_filled(f"data/{name}.tmpl", words), encoding="utf-8")
 
 
-def _rules(proposal: Proposal) -> str:
+def _rules(proposal: DataProposal) -> str:
     """A playbook to start from: what a careful newcomer would be told."""
     choices = proposal.args.get("choices")
     rules = ["Read all of the message before you decide."]

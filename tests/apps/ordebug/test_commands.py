@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from whet.apps.ordebug.commands import app
 from whet.apps.ordebug.gradient import GradientPlan, against, gradient
 from whet.envs.ordebug import FAMILY
-from whet.envs.ordebug.protocol import Malformed, read_text
+from whet.envs.ordebug.protocol import MalformedStep, read_text
 from whet.envs.splits import split_of
 from whet.errors import WhetError
 from whet.evals.estimate import Estimate, Interval
@@ -87,7 +87,7 @@ def test_traces_are_conversations_that_end_in_a_submission(tmp_path: Path) -> No
         messages = record["messages"]
         assert isinstance(messages, list)
         said = [message["content"] for message in messages if message["role"] == "assistant"]
-        assert not any(isinstance(read_text(text), Malformed) for text in said)
+        assert not any(isinstance(read_text(text), MalformedStep) for text in said)
         assert said[-1].endswith("Action: submit")
 
 

@@ -10,15 +10,15 @@ from whet.envs.ordebug.edits import AddRow, DropRow, Edit, SetBounds, SetRhs, Se
 from whet.envs.ordebug.environment import task_of
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Certificate, Instance, PlantedFault, instance_id
-from whet.envs.ordebug.model import Column, Model, Row
-from whet.envs.ordebug.play import Settings, play
+from whet.envs.ordebug.model import Column, LinearProgram, LinearRow
+from whet.envs.ordebug.play import OrDebugSettings, play
 from whet.envs.ordebug.solver import solve
 from whet.envs.performing import Performing
 from whet.types import Ask, Label, Reply, Task
 
 SAMPLE = Path(__file__).parent / "sample"
 
-BAKERY = Model(
+BAKERY = LinearProgram(
     "bakery",
     (
         Column("x1", 0.0, 40.0, "continuous", 3.0),
@@ -26,10 +26,10 @@ BAKERY = Model(
         Column("x3", 0.0, 10.0, "integer", 5.0),
     ),
     (
-        Row("r1", (("x1", 1.0), ("x2", 2.0), ("x3", 3.0)), "<=", 60.0),
-        Row("r2", (("x1", 2.0), ("x2", 1.0)), "<=", 50.0),
-        Row("r3", (("x1", 1.0), ("x2", 1.0)), ">=", 10.0),
-        Row("r4", (("x2", 1.0), ("x3", 1.0)), ">=", 5.0),
+        LinearRow("r1", (("x1", 1.0), ("x2", 2.0), ("x3", 3.0)), "<=", 60.0),
+        LinearRow("r2", (("x1", 2.0), ("x2", 1.0)), "<=", 50.0),
+        LinearRow("r3", (("x1", 1.0), ("x2", 1.0)), ">=", 10.0),
+        LinearRow("r4", (("x2", 1.0), ("x3", 1.0)), ">=", 5.0),
     ),
     maximize=True,
 )
@@ -40,7 +40,7 @@ x1 and x2 are trays of bread and rolls, x3 ovens hired (whole, at most 10). Flou
 Work: 2 x1 + x2 is at most 50 hours. At least 10 trays are baked, and x2 + x3 is at least 5."""
 
 
-def instance(*repair: Edit, original: Model = BAKERY, breaking: Sequence[Edit]) -> Instance:
+def instance(*repair: Edit, original: LinearProgram = BAKERY, breaking: Sequence[Edit]) -> Instance:
     """`original` broken by the edits, with the repair that undoes them."""
     sabotaged = apply_all(original, breaking)
     iis = find_iis(sabotaged)
@@ -58,7 +58,7 @@ def flipped() -> Instance:
     return instance(SetSense("r2", "<="), breaking=[SetSense("r2", ">=")], original=_tight())
 
 
-def _tight() -> Model:
+def _tight() -> LinearProgram:
     """The bakery with so little flour that the hours cannot be reached from below."""
     return apply_all(BAKERY, [SetRhs("r1", 20.0), SetBounds("x1", 0.0, 15.0)])
 
@@ -86,18 +86,18 @@ def twofold() -> Instance:
     return instance(SetSense("r2", "<="), SetBounds("x3", 0.0, 10.0), breaking=breaking, original=original)
 
 
-def task(one: Instance, settings: Settings = Settings()) -> Task:
+def task(one: Instance, settings: OrDebugSettings = OrDebugSettings()) -> Task:
     return task_of(one, "train", 0, Label(one.kind, one.difficulty), settings)
 
 
-def played(one: Instance, replies: Sequence[str | Reply], settings: Settings = Settings()) -> Driven:
+def played(one: Instance, replies: Sequence[str | Reply], settings: OrDebugSettings = OrDebugSettings()) -> Driven:
     """The attempt of a policy that says `replies` in turn, and then nothing."""
     rest = iter(replies)
     return driven(one, lambda said, asked: next(rest, ""), settings)
 
 
 def driven(
-    one: Instance, answer: Callable[[Conversation, Ask], Reply | str], settings: Settings = Settings()
+    one: Instance, answer: Callable[[Conversation, Ask], Reply | str], settings: OrDebugSettings = OrDebugSettings()
 ) -> Driven:
     with Performing() as perform:
         return drive(play(one, task(one, settings).messages, settings), answer, perform)

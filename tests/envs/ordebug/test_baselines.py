@@ -9,7 +9,7 @@ from whet.envs.base import Driven
 from whet.envs.ordebug.baselines import all_baselines, replayed
 from whet.envs.ordebug.environment import instance_of
 from whet.envs.ordebug.instance import Instance
-from whet.envs.ordebug.play import Settings
+from whet.envs.ordebug.play import OrDebugSettings
 from whet.envs.ordebug.protocol import Protocol, said_before
 from whet.types import Message
 
@@ -18,7 +18,7 @@ NAMES = ("random", "drop-first-iis", "elastic", "greedy", "search", "oracle")
 
 
 def attempt(name: str, one: Instance, protocol: Protocol = "text") -> Driven:
-    settings = Settings(protocol=protocol)
+    settings = OrDebugSettings(protocol=protocol)
     asked = task(one, settings)
     policy = all_baselines(protocol, instance_of)[name]
     return driven(one, lambda said, _: policy(asked, said), settings)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from whet.envs import splits
-from whet.envs.ordebug import cache, making
+from whet.envs.ordebug import cache, maker
 from whet.envs.ordebug.cache import certified, default_folder, generator_digest
 from whet.envs.ordebug.instance import Instance
 from whet.types import SPLITS
@@ -34,7 +34,7 @@ def no_more(*_: object) -> Instance:
 
 def test_an_instance_is_made_once_and_read_back_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = ask(tmp_path)
-    monkeypatch.setattr(making, "make", no_more)
+    monkeypatch.setattr(maker, "make", no_more)
     assert again(tmp_path).to_data() == made.to_data()
 
 

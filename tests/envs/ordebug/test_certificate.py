@@ -13,7 +13,7 @@ from whet.envs.ordebug.edits import Relax, apply_all
 from whet.envs.ordebug.equivalence import Checker
 from whet.envs.ordebug.iis import is_irreducible
 from whet.envs.ordebug.instance import CELLS, Cell, Instance
-from whet.envs.ordebug.making import make
+from whet.envs.ordebug.maker import make
 from whet.envs.ordebug.solver import feasible, solve
 
 

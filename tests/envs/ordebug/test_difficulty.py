@@ -11,8 +11,8 @@ import pytest
 
 from whet.envs.ordebug.difficulty import BANDS, measured, most_tries, rows_drawn, shape_drawn, within
 from whet.envs.ordebug.instance import CELLS, DIFFICULTIES, Cell, Certificate
-from whet.envs.ordebug.making import make
-from whet.envs.ordebug.search import BUDGETS, Found
+from whet.envs.ordebug.maker import make
+from whet.envs.ordebug.search import BUDGETS, SearchResult
 
 
 @functools.cache
@@ -41,8 +41,8 @@ def test_the_deciding_budget_is_the_last_that_lies_in_the_band(difficulty: str) 
     budget = most_tries(difficulty)  # type: ignore[arg-type]
     edits = certificate() and ()
     assert budget in BUDGETS
-    assert within(difficulty, Found(edits, budget).rate)  # type: ignore[arg-type]
-    assert difficulty == "hard" or not within(difficulty, Found(edits, budget + 1).rate)  # type: ignore[arg-type]
+    assert within(difficulty, SearchResult(edits, budget).rate)  # type: ignore[arg-type]
+    assert difficulty == "hard" or not within(difficulty, SearchResult(edits, budget + 1).rate)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)

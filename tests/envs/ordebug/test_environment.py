@@ -16,7 +16,7 @@ from whet.envs.ordebug import FAMILY
 from whet.envs.ordebug.demonstrations import demonstration
 from whet.envs.ordebug.environment import OrDebug, instance_of
 from whet.envs.ordebug.family import CELL_NAMES
-from whet.envs.ordebug.play import Settings
+from whet.envs.ordebug.play import OrDebugSettings
 from whet.envs.performing import Performing
 from whet.errors import WhetError
 
@@ -150,7 +150,7 @@ def test_listing_the_cells_needs_no_solver() -> None:
 @pytest.mark.parametrize("reveal", ["full", "query"])
 def test_demonstrations_are_varied_and_within_the_limit(reveal: Any) -> None:
     instance = build("type_D_easy").instance("train", 0)
-    settings = Settings(reveal=reveal, max_steps=6)
+    settings = OrDebugSettings(reveal=reveal, max_steps=6)
     told = [demonstration(instance, settings, seed) for seed in range(30)]
     assert all(len(one) <= 6 and one[-1].action.name == "submit" for one in told)
     assert len({tuple(step.action for step in one) for one in told}) > 5

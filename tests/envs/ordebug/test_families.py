@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from whet.envs.ordebug.algebra import number
 from whet.envs.ordebug.families import FAMILIES
-from whet.envs.ordebug.families.story import MAX_ROWS, MIN_ROWS, Draft
+from whet.envs.ordebug.families.story import MAX_ROWS, MIN_ROWS, ProblemDraft
 from whet.envs.ordebug.solver import solve
 
 
-def draft(family: str, rows: int = 14, seed: int = 1) -> Draft:
+def draft(family: str, rows: int = 14, seed: int = 1) -> ProblemDraft:
     return FAMILIES[family].draw(random.Random(seed), rows)
 
 

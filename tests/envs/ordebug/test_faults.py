@@ -10,21 +10,21 @@ import pytest
 from whet.envs.ordebug.edits import AddRow, SetBounds, SetCoef, SetRhs, SetSense, SetType, apply_all, difference
 from whet.envs.ordebug.families import FAMILIES
 from whet.envs.ordebug.faults import FAULTS, Planting
-from whet.envs.ordebug.model import Model
+from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.solver import feasible
 
 KINDS = sorted(FAULTS)
 
 
-def model(family: str = "lots", rows: int = 14, seed: int = 1) -> Model:
+def model(family: str = "lots", rows: int = 14, seed: int = 1) -> LinearProgram:
     return FAMILIES[family].draw(random.Random(seed), rows).model
 
 
-def plantings(kind: str, of: Model, seed: int = 1, count: int = 60) -> list[Planting]:
+def plantings(kind: str, of: LinearProgram, seed: int = 1, count: int = 60) -> list[Planting]:
     return list(islice(FAULTS[kind].plant(random.Random(seed), of), count))
 
 
-def first_with(kind: str, form: str) -> tuple[Model, Planting]:
+def first_with(kind: str, form: str) -> tuple[LinearProgram, Planting]:
     """A planting of that form, and the model it was planted in."""
     for family in sorted(FAMILIES):
         for seed in range(5):

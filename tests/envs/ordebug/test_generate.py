@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from whet.envs.ordebug.certificate import verify
+from whet.envs.ordebug.directory import load_directory
 from whet.envs.ordebug.generate import SUMMARY, generate_all
-from whet.envs.ordebug.importing import load_directory
 from whet.envs.ordebug.instance import CELLS, Cell
 from whet.errors import WhetError
 

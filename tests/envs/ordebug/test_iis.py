@@ -11,15 +11,15 @@ from whet.envs.ordebug import iis as room
 from whet.envs.ordebug.edits import AddRow, SetRhs, SetType, apply_all
 from whet.envs.ordebug.iis import Iis, Member, find_iis, iis_from_data, iis_to_data, is_irreducible, subsystem
 from whet.envs.ordebug.instance import Instance
-from whet.envs.ordebug.model import Column, Model, Row
+from whet.envs.ordebug.model import Column, LinearProgram, LinearRow
 from whet.envs.ordebug.solver import solve
 
-PARITY = Model(
+PARITY = LinearProgram(
     "parity",
     (Column("x", 0.0, 5.0, "integer"), Column("y", 0.0, 5.0, "integer"), Column("z", 0.0, 1.0)),
     (
-        Row("odd", (("x", 2.0), ("y", 2.0)), "=", 5.0),
-        Row("spare", (("x", 1.0), ("z", 1.0)), "<=", 4.0),
+        LinearRow("odd", (("x", 2.0), ("y", 2.0)), "=", 5.0),
+        LinearRow("spare", (("x", 1.0), ("z", 1.0)), "<=", 4.0),
     ),
 )
 """Infeasible only because x and y are whole."""
@@ -103,7 +103,7 @@ def test_random_models_up_to_fifty_rows_are_irreducible() -> None:
     assert checked >= 12
 
 
-def _random_broken(rng: random.Random, size: int) -> Model:
+def _random_broken(rng: random.Random, size: int) -> LinearProgram:
     """Sparse rows around a point, and one row that asks for more than some of the others allow together."""
     columns = tuple(Column(f"x{i}", 0.0, 20.0, rng.choice(["continuous", "integer"])) for i in range(size // 2 + 2))
     point = {column.name: float(rng.randint(0, 20)) for column in columns}
@@ -114,8 +114,8 @@ def _random_broken(rng: random.Random, size: int) -> Model:
         value = sum(weight * point[name] for name, weight in terms)
         sense = rng.choice(["<=", ">=", "="])
         slack = {"<=": rng.randint(0, 3), ">=": -rng.randint(0, 3), "=": 0}[sense]
-        rows.append(Row(f"r{number}", terms, sense, value + slack))
-    model = Model("m", columns, tuple(rows))
+        rows.append(LinearRow(f"r{number}", terms, sense, value + slack))
+    model = LinearProgram("m", columns, tuple(rows))
     victim = rng.choice([row for row in rows if row.sense != "="])
     return SetRhs(victim.name, victim.rhs + (-60.0 if victim.sense == "<=" else 60.0)).apply(model)
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from whet.envs.ordebug.directory import ImportResult, load_directory
 from whet.envs.ordebug.edits import apply_all
 from whet.envs.ordebug.iis import is_irreducible
-from whet.envs.ordebug.importing import Imported, load_directory
 from whet.envs.ordebug.solver import feasible, solve
 from whet.errors import WhetError
 
@@ -29,7 +29,7 @@ def records() -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def sample() -> Imported:
+def sample() -> ImportResult:
     return load_directory(SAMPLE)
 
 
@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(SAMPLE, tmp_path / "bench"))
 
 
-def changed(folder: Path, change: Callable[[list[Any]], None]) -> Imported:
+def changed(folder: Path, change: Callable[[list[Any]], None]) -> ImportResult:
     """The folder with its records changed, loaded."""
     dataset = json.loads((folder / "dataset.json").read_text())
     change(dataset["problems"])
@@ -46,37 +46,37 @@ def changed(folder: Path, change: Callable[[list[Any]], None]) -> Imported:
     return load_directory(folder)
 
 
-def with_model(folder: Path, text: str) -> Imported:
+def with_model(folder: Path, text: str) -> ImportResult:
     """The folder with the model of its first record replaced."""
     (folder / records()[0]["file"]).write_text(text)
     return load_directory(folder)
 
 
-def test_every_published_problem_loads(sample: Imported) -> None:
+def test_every_published_problem_loads(sample: ImportResult) -> None:
     assert (len(sample.instances), sample.refused) == (12, ())
 
 
-def test_every_published_problem_is_infeasible(sample: Imported) -> None:
+def test_every_published_problem_is_infeasible(sample: ImportResult) -> None:
     assert all(feasible(one.sabotaged) is False for one in sample.instances)
 
 
-def test_every_subsystem_is_irreducible(sample: Imported) -> None:
+def test_every_subsystem_is_irreducible(sample: ImportResult) -> None:
     assert all(is_irreducible(one.sabotaged, one.certificate.subsystem) for one in sample.instances)
 
 
-def test_the_reference_repair_restores_the_recorded_objective(sample: Imported) -> None:
+def test_the_reference_repair_restores_the_recorded_objective(sample: ImportResult) -> None:
     for one, record in zip(sample.instances, records(), strict=True):
         assert solve(apply_all(one.sabotaged, one.repair)).objective == pytest.approx(record["original_objective"])
 
 
-def test_the_repair_is_also_read_from_the_published_sentence(folder: Path, sample: Imported) -> None:
+def test_the_repair_is_also_read_from_the_published_sentence(folder: Path, sample: ImportResult) -> None:
     found = changed(folder, lambda problems: [one.pop("checked") for one in problems] and None)
     assert found.refused == ()
     for ours, checked in zip(found.instances, sample.instances, strict=True):
         assert ours.certificate.original_objective == pytest.approx(checked.certificate.original_objective)
 
 
-def test_the_text_that_names_the_error_is_left_out(sample: Imported) -> None:
+def test_the_text_that_names_the_error_is_left_out(sample: ImportResult) -> None:
     assert all(one.specification == "" for one in sample.instances)
 
 

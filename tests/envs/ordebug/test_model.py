@@ -27,7 +27,7 @@ from whet.envs.ordebug.edits import (
     edit_to_data,
     element,
 )
-from whet.envs.ordebug.model import Column, Model, ModelError, Row, violations
+from whet.envs.ordebug.model import Column, LinearProgram, LinearRow, ModelError, violations
 
 EDITS: list[Edit] = [
     SetSense("r1", ">="),
@@ -89,17 +89,17 @@ def test_relaxing_never_narrows() -> None:
 
 
 def test_a_model_survives_json() -> None:
-    assert Model.from_data(json.loads(json.dumps(BAKERY.to_data()))) == BAKERY
+    assert LinearProgram.from_data(json.loads(json.dumps(BAKERY.to_data()))) == BAKERY
 
 
 def test_whole_numbers_and_floats_make_the_same_digest() -> None:
-    row = Row("r", (("x", 3),), "<=", -0.0)
-    as_int = Model("m", (Column("x"),), (row,))
-    assert Model.from_data(json.loads(json.dumps(as_int.to_data()))).digest == as_int.digest
+    row = LinearRow("r", (("x", 3),), "<=", -0.0)
+    as_int = LinearProgram("m", (Column("x"),), (row,))
+    assert LinearProgram.from_data(json.loads(json.dumps(as_int.to_data()))).digest == as_int.digest
 
 
 def test_the_name_of_a_model_is_not_its_content() -> None:
-    assert Model("other", BAKERY.columns, BAKERY.rows, True).digest == BAKERY.digest
+    assert LinearProgram("other", BAKERY.columns, BAKERY.rows, True).digest == BAKERY.digest
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])

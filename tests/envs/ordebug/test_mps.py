@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.envs.ordebug.edits import Relax, SetBounds, SetSense, SetType, apply_all
-from whet.envs.ordebug.model import INF, Column, Model, ModelError, Row
+from whet.envs.ordebug.model import INF, Column, LinearProgram, LinearRow, ModelError
 from whet.envs.ordebug.mps import parse_mps, read_mps, write_mps
 from whet.envs.ordebug.solver import library, solve
 
@@ -69,8 +69,8 @@ def test_a_free_file_with_one_line_objsense_is_read() -> None:
     assert model.column("x0") == Column("x0", 0.0, 15.0, "integer", 1.5)
     assert model.column("x1") == Column("x1", 0.0, 1.0, "binary")
     assert model.column("_aux") == Column("_aux", -INF, INF)
-    assert model.row("c0") == Row("c0", (("x0", 2.0), ("x1", 1.25)), "<=", 40.0)
-    assert model.row("link") == Row("link", (("x1", 1.0), ("_aux", -1.0)), "=", 0.0)
+    assert model.row("c0") == LinearRow("c0", (("x0", 2.0), ("x1", 1.25)), "<=", 40.0)
+    assert model.row("link") == LinearRow("link", (("x1", 1.0), ("_aux", -1.0)), "=", 0.0)
 
 
 def test_a_fixed_file_with_ranges_and_a_constant_is_read() -> None:
@@ -103,7 +103,7 @@ columns = st.builds(
 
 
 @st.composite
-def models(draw: st.DrawFn) -> Model:
+def models(draw: st.DrawFn) -> LinearProgram:
     made = draw(st.lists(columns, min_size=1, max_size=4))
     named = [replace(column, name=f"x{place}") for place, column in enumerate(made)]
     rows = []
@@ -111,12 +111,12 @@ def models(draw: st.DrawFn) -> Model:
         terms = tuple((c.name, draw(numbers.filter(bool))) for c in named if draw(st.booleans()))
         sense = draw(st.sampled_from(["<=", ">=", "="]))
         span = draw(st.none() | st.floats(0, 1e3)) if sense != "=" else None
-        rows.append(Row(f"r{number}", terms, sense, draw(numbers), span))
-    return Model("m", tuple(named), tuple(rows), draw(st.booleans()), draw(numbers))
+        rows.append(LinearRow(f"r{number}", terms, sense, draw(numbers), span))
+    return LinearProgram("m", tuple(named), tuple(rows), draw(st.booleans()), draw(numbers))
 
 
 @given(models())
-def test_what_is_written_is_read_back_exactly_and_written_the_same(model: Model) -> None:
+def test_what_is_written_is_read_back_exactly_and_written_the_same(model: LinearProgram) -> None:
     text = write_mps(model)
     assert parse_mps(text).digest == model.digest
     assert write_mps(parse_mps(text)) == text

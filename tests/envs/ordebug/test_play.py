@@ -8,14 +8,14 @@ from envs.ordebug.puzzles import acts, crossed, doubled, driven, flipped, instan
 from whet.envs.base import drive
 from whet.envs.ordebug.actions import Action
 from whet.envs.ordebug.edits import SetRhs
-from whet.envs.ordebug.model import Model
-from whet.envs.ordebug.play import Settings, play
+from whet.envs.ordebug.model import LinearProgram
+from whet.envs.ordebug.play import OrDebugSettings, play
 from whet.envs.ordebug.protocol import say
 from whet.envs.performing import Performing
 from whet.types import Ask, Reply, ToolCall, Work, WorkResult
 
 
-def told(*lines: str, settings: Settings = Settings()) -> list[str]:
+def told(*lines: str, settings: OrDebugSettings = OrDebugSettings()) -> list[str]:
     """What a policy that acts so on the flipped bakery is told after each step."""
     seen = played(flipped(), acts(*lines), settings)
     return [asked.messages[0].text for asked in seen.asks[1 : len(lines) + 1]]
@@ -28,7 +28,7 @@ def test_the_opening_shows_specification_and_algebra() -> None:
 
 
 def test_with_query_the_algebra_must_be_asked_for() -> None:
-    settings = Settings(reveal="query")
+    settings = OrDebugSettings(reveal="query")
     text = task(flipped(), settings).messages[0].text
     assert "r2: " not in text
     assert "constraints: r1 r2 r3 r4" in text
@@ -41,7 +41,7 @@ def test_a_repair_that_is_submitted_is_solved() -> None:
 
 
 def test_a_repair_that_is_not_submitted_is_not() -> None:
-    score = played(flipped(), acts("set_sense r2 <="), Settings(max_steps=3)).score
+    score = played(flipped(), acts("set_sense r2 <="), OrDebugSettings(max_steps=3)).score
     assert (score.hard, score.soft, score.reason) == (0, 0.0, "step_limit")
     assert score.parts["repaired_at"] == 1
 
@@ -127,7 +127,7 @@ def test_a_malformed_reply_is_a_step_and_is_counted() -> None:
 
 
 def test_nonsense_ends_at_the_step_limit() -> None:
-    seen = played(flipped(), [], Settings(max_steps=5))
+    seen = played(flipped(), [], OrDebugSettings(max_steps=5))
     assert len(seen.replies) == 5
     assert seen.score.reason == "only_malformed"
 
@@ -158,7 +158,7 @@ def test_the_first_optimum_and_the_first_repair_are_remembered() -> None:
 
 
 def test_tools_speak_of_the_same_play() -> None:
-    settings = Settings(protocol="tools")
+    settings = OrDebugSettings(protocol="tools")
     lines = [
         Reply("", (ToolCall("1", "get_iis", {}), ToolCall("2", "set_sense", {"row": "r2", "sense": "<="}))),
         Reply("", (ToolCall("3", "submit", {}),)),
@@ -170,7 +170,7 @@ def test_tools_speak_of_the_same_play() -> None:
 
 
 def test_many_calls_at_once_do_not_outrun_the_limit() -> None:
-    settings = Settings(protocol="tools", max_steps=4)
+    settings = OrDebugSettings(protocol="tools", max_steps=4)
     calls = tuple(ToolCall(str(place), "set_rhs", {"row": "r1", "value": place}) for place in range(50))
     assert played(flipped(), [Reply("", calls)], settings).score.parts["steps"] == 4.0
 
@@ -178,7 +178,7 @@ def test_many_calls_at_once_do_not_outrun_the_limit() -> None:
 def test_a_driver_that_stops_early_still_gets_a_score() -> None:
     one = flipped()
     with Performing() as perform:
-        seen = drive(play(one, task(one).messages, Settings()), lambda said, asked: "hm", perform, max_turns=2)
+        seen = drive(play(one, task(one).messages, OrDebugSettings()), lambda said, asked: "hm", perform, max_turns=2)
     assert seen.score.reason == "only_malformed"
 
 
@@ -193,7 +193,7 @@ def test_a_solver_that_does_not_finish_is_told_and_the_play_goes_on() -> None:
 
     replies = iter(acts("set_rhs r2 49", "get_iis", "reset", "set_sense r2 <=", "submit"))
     with Performing() as real:
-        seen = drive(play(one, task(one).messages, Settings()), lambda said, asked: next(replies), perform)
+        seen = drive(play(one, task(one).messages, OrDebugSettings()), lambda said, asked: next(replies), perform)
     assert "not solved within its limits" in seen.asks[1].messages[0].text
     assert "did not finish" in seen.asks[2].messages[0].text
     assert seen.score.hard == 1
@@ -218,7 +218,7 @@ def test_a_work_that_breaks_is_a_defect_and_not_a_score() -> None:
     one, replies = flipped(), iter(acts("set_rhs r1 30"))
     with pytest.raises(RuntimeError, match="resolve: raised"):
         drive(
-            play(one, task(one).messages, Settings()),
+            play(one, task(one).messages, OrDebugSettings()),
             lambda said, asked: next(replies),
             lambda job: WorkResult(error="raised", detail="ZeroDivisionError"),
         )
@@ -232,7 +232,7 @@ def test_a_time_limit_reaches_the_solver() -> None:
         return real(job)
 
     one, replies = flipped(), iter(acts("set_rhs r1 30", "submit"))
-    settings = Settings(time_limit=3.0)
+    settings = OrDebugSettings(time_limit=3.0)
     with Performing() as real:
         drive(play(one, task(one, settings).messages, settings), lambda said, asked: next(replies), perform)
     assert {job.payload["arguments"]["time_limit"] for job in jobs} == {3.0}
@@ -264,7 +264,7 @@ def test_what_is_asked_does_not_depend_on_the_truth() -> None:
     assert texts[0] == texts[1]
 
 
-def _other_original() -> Model:
+def _other_original() -> LinearProgram:
     return SetRhs("r2", 10.0).apply(flipped().sabotaged)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from whet.envs.ordebug.actions import ACTIONS, Action, editing, tool_specs
 from whet.envs.ordebug.edits import AddRow, DropRow, Edit, Relax, SetBounds, SetCoef, SetRhs, SetSense, SetType
-from whet.envs.ordebug.protocol import Malformed, answers, read_reply, read_text, said_before, say
+from whet.envs.ordebug.protocol import MalformedStep, answers, read_reply, read_text, said_before, say
 from whet.types import MalformedCall, Message, Reply, ToolCall
 
 names = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
@@ -59,8 +59,8 @@ def test_what_is_said_as_a_call_is_read_again(action: Action) -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_is_an_action_or_told_what_is_wrong(text: str) -> None:
-    assert isinstance(read_text(text), Action | Malformed)
-    assert isinstance(read_text(f"Action: {text}"), Action | Malformed)
+    assert isinstance(read_text(text), Action | MalformedStep)
+    assert isinstance(read_text(f"Action: {text}"), Action | MalformedStep)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_any_text_is_an_action_or_told_what_is_wrong(text: str) -> None:
 )
 def test_what_is_no_action_is_told_why(text: str, complaint: str) -> None:
     step = read_text(text)
-    assert isinstance(step, Malformed)
+    assert isinstance(step, MalformedStep)
     assert complaint in step.problem
 
 
@@ -107,24 +107,24 @@ def test_what_stands_in_a_thought_is_not_an_action() -> None:
 
 def test_a_reply_that_was_cut_off_is_malformed() -> None:
     [step] = read_reply(Reply("Action: set_rhs r3 4", finish="length"), "text")
-    assert isinstance(step, Malformed)
+    assert isinstance(step, MalformedStep)
     assert "cut off" in step.problem
 
 
 def test_a_call_where_text_was_asked_for_is_malformed() -> None:
     [step] = read_reply(Reply("Action: submit", calls=(ToolCall("1", "submit", {}),)), "text")
-    assert isinstance(step, Malformed)
+    assert isinstance(step, MalformedStep)
 
 
 def test_a_reply_without_a_call_is_malformed_as_tools() -> None:
     [step] = read_reply(Reply("Action: submit"), "tools")
-    assert isinstance(step, Malformed)
+    assert isinstance(step, MalformedStep)
 
 
 def test_sound_calls_beside_a_broken_one_are_not_run() -> None:
     bad = MalformedCall("2", "drop", "{", "bad_json", "not JSON")
     steps = read_reply(Reply("", calls=(ToolCall("1", "drop", {"row": "r1"}),), malformed=(bad,)), "tools")
-    assert steps == [Malformed("not JSON")]
+    assert steps == [MalformedStep("not JSON")]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_sound_calls_beside_a_broken_one_are_not_run() -> None:
 )
 def test_wrong_arguments_of_a_call_are_malformed(arguments: dict[str, object]) -> None:
     [step] = read_reply(Reply("", calls=(ToolCall("1", "set_rhs", arguments),)), "tools")
-    assert isinstance(step, Malformed)
+    assert isinstance(step, MalformedStep)
 
 
 def test_every_call_is_answered() -> None:
@@ -157,7 +157,7 @@ def test_a_broken_call_without_id_is_answered_by_a_user() -> None:
 
 def test_the_steps_of_a_conversation_are_read_from_it() -> None:
     said = [Message("user", "x"), say(Action("get_iis"), "text").as_message(), Message("assistant", "hm")]
-    assert [type(step) for step in said_before(said, "text")] == [Action, Malformed]
+    assert [type(step) for step in said_before(said, "text")] == [Action, MalformedStep]
 
 
 def test_every_action_is_a_tool() -> None:

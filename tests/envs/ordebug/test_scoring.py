@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from whet.envs.ordebug.actions import editing
 from whet.envs.ordebug.instance import Instance
-from whet.envs.ordebug.play import Settings
+from whet.envs.ordebug.play import OrDebugSettings
 from whet.envs.ordebug.protocol import write_line
-from whet.envs.ordebug.scoring import REWARDS, Facts, RewardName, composite_reward, repair_reward
-from whet.envs.ordebug.works import Judged, Solution
+from whet.envs.ordebug.rewards import REWARDS, Facts, RewardName, composite_reward, repair_reward
+from whet.envs.ordebug.works import RepairJudgement, Solution
 
 BROKEN = {one.__name__: one() for one in (flipped, crossed, typed, doubled, twofold)}
 BOTH = sorted(REWARDS)
@@ -27,7 +27,7 @@ def facts(draw: st.DrawFn, repaired: bool | None = None, ended: str | None = Non
     known = draw(st.booleans()) if repaired is None else repaired
     return Facts(
         ended=ended or draw(st.sampled_from(["submitted", "step_limit"])),
-        judged=Judged(Solution("optimal", 1.0), known, "", 0),
+        judged=RepairJudgement(Solution("optimal", 1.0), known, "", 0),
         steps=steps,
         max_steps=20,
         malformed=malformed,
@@ -47,7 +47,7 @@ def facts(draw: st.DrawFn, repaired: bool | None = None, ended: str | None = Non
 
 
 def rewarded(one: Instance, replies: list[str], reward: RewardName, max_steps: int = 20) -> float:
-    return played(one, replies, Settings(reward=reward, max_steps=max_steps)).score.reward
+    return played(one, replies, OrDebugSettings(reward=reward, max_steps=max_steps)).score.reward
 
 
 def repair_of(one: Instance) -> list[str]:

@@ -13,8 +13,8 @@ from whet.envs.ordebug.equivalence import Checker
 from whet.envs.ordebug.families import FAMILIES
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Cell, Instance
-from whet.envs.ordebug.making import make
-from whet.envs.ordebug.search import BUDGETS, Found, search, search_with, sequences
+from whet.envs.ordebug.maker import make
+from whet.envs.ordebug.search import BUDGETS, SearchResult, search, search_with, sequences
 from whet.envs.ordebug.witnesses import Witnesses
 
 
@@ -71,13 +71,13 @@ def test_a_budget_that_is_one_try_short_finds_nothing() -> None:
     tries = one.certificate.search_tries
     assert tries is not None
     assert search(one, tries).edits is not None
-    assert search(one, tries - 1) == Found(None, tries - 1)
+    assert search(one, tries - 1) == SearchResult(None, tries - 1)
 
 
 def test_the_rate_is_the_share_of_budgets_that_suffice() -> None:
     edits = (DropRow("r1"),)
-    assert [Found(edits, budget).rate for budget in BUDGETS] == [1.0, 0.8, 0.6, 0.4, 0.2]
-    assert Found(None, BUDGETS[-1]).rate == 0.0
+    assert [SearchResult(edits, budget).rate for budget in BUDGETS] == [1.0, 0.8, 0.6, 0.4, 0.2]
+    assert SearchResult(None, BUDGETS[-1]).rate == 0.0
 
 
 def test_tries_that_are_not_made_do_not_change_the_outcome() -> None:

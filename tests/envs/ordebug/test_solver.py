@@ -9,7 +9,7 @@ from envs.ordebug.puzzles import BAKERY, crossed, doubled, flipped
 
 from whet.envs.ordebug.edits import AddRow, DropRow, SetBounds, SetCoef, SetRhs, SetSense, SetType, apply_all
 from whet.envs.ordebug.equivalence import Checker, equivalent
-from whet.envs.ordebug.model import INF, Column, Model, Row, violations
+from whet.envs.ordebug.model import INF, Column, LinearProgram, LinearRow, violations
 from whet.envs.ordebug.solver import elastic, elastic_point, extreme, feasible, solve
 
 
@@ -21,7 +21,9 @@ def test_a_feasible_model_has_an_optimum_that_respects_it() -> None:
 
 
 def test_whole_numbers_are_kept_unless_relaxed() -> None:
-    odd = Model("m", (Column("x", 0.0, 10.0, "integer", 1.0),), (Row("r", (("x", 2.0),), "<=", 7.0),), True)
+    odd = LinearProgram(
+        "m", (Column("x", 0.0, 10.0, "integer", 1.0),), (LinearRow("r", (("x", 2.0),), "<=", 7.0),), True
+    )
     assert (solve(odd).objective, solve(odd, relaxed=True).objective) == (3.0, 3.5)
 
 
@@ -30,13 +32,13 @@ def test_whole_numbers_are_kept_unless_relaxed() -> None:
     [
         (crossed().sabotaged, "infeasible"),
         (doubled().sabotaged, "infeasible"),
-        (Model("m", (Column("x", cost=1.0),), (), True), "unbounded"),
-        (Model("m", (Column("x", -INF, INF, cost=1.0), Column("y", -INF, INF)), (), False), "unbounded"),
-        (Model("m", (Column("x", 1.0, 2.0, cost=1.0),), ()), "optimal"),
-        (Model("m", (), ()), "optimal"),
+        (LinearProgram("m", (Column("x", cost=1.0),), (), True), "unbounded"),
+        (LinearProgram("m", (Column("x", -INF, INF, cost=1.0), Column("y", -INF, INF)), (), False), "unbounded"),
+        (LinearProgram("m", (Column("x", 1.0, 2.0, cost=1.0),), ()), "optimal"),
+        (LinearProgram("m", (), ()), "optimal"),
     ],
 )
-def test_the_status_is_told_apart(model: Model, status: str) -> None:
+def test_the_status_is_told_apart(model: LinearProgram, status: str) -> None:
     assert solve(model).status == status
 
 
@@ -44,19 +46,19 @@ def test_a_solve_that_takes_too_long_says_so() -> None:
     assert solve(_market_split(), time_limit=0.05).status == "time_limit"
 
 
-def _market_split() -> Model:
+def _market_split() -> LinearProgram:
     """Four equations over thirty binary columns: small, and hopeless for branching."""
     columns = tuple(Column(f"x{i}", 0.0, 1.0, "binary") for i in range(30))
     weights = [[(37 * (i + 1) * (k + 3) + i * i * (k + 1)) % 97 + 1 for i in range(30)] for k in range(4)]
     rows = tuple(
-        Row(f"r{k}", tuple((f"x{i}", float(w)) for i, w in enumerate(ws)), "=", float(sum(ws) // 2))
+        LinearRow(f"r{k}", tuple((f"x{i}", float(w)) for i, w in enumerate(ws)), "=", float(sum(ws) // 2))
         for k, ws in enumerate(weights)
     )
-    return Model("split", columns, rows)
+    return LinearProgram("split", columns, rows)
 
 
 def test_feasible_does_not_need_a_bounded_objective() -> None:
-    assert feasible(Model("m", (Column("x", cost=1.0),), (), True)) is True
+    assert feasible(LinearProgram("m", (Column("x", cost=1.0),), (), True)) is True
 
 
 def test_the_extreme_of_a_form_is_its_greatest_value() -> None:
@@ -131,7 +133,7 @@ def test_a_requirement_may_be_stated_in_other_words() -> None:
 
 def test_whole_numbers_leave_room_in_a_right_hand_side() -> None:
     columns = (Column("x", 0.0, 9.0, "integer", 1.0), Column("y", 0.0, 9.0, "integer", 1.0))
-    original = Model("m", columns, (Row("r", (("x", 1.0), ("y", 1.0)), "<=", 5.0),), True)
+    original = LinearProgram("m", columns, (LinearRow("r", (("x", 1.0), ("y", 1.0)), "<=", 5.0),), True)
     assert equivalent(SetRhs("r", 5.5).apply(original), original).same
     assert not equivalent(SetRhs("r", 6.0).apply(original), original).same
 

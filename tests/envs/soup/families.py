@@ -7,7 +7,7 @@ import re
 
 from envs.soup.trying import drawn
 
-from whet.envs.soup.archetype import Archetype, Draft
+from whet.envs.soup.archetype import Archetype, TaskDraft
 from whet.envs.soup.archetypes import archetypes
 from whet.envs.soup.page import build
 
@@ -26,13 +26,13 @@ def named(one: Archetype) -> str:
     return one.name
 
 
-def drafts(one: Archetype, count: int, start: int = 0) -> list[Draft]:
+def drafts(one: Archetype, count: int, start: int = 0) -> list[TaskDraft]:
     """Drafts; those of limits with their twins."""
     made = [drawn(one, seed) for seed in range(start, start + count)]
     return made + [draft.twin for draft in made if draft.twin is not None]
 
 
-def little(draft: Draft, seed: int, malformed: bool = False) -> dict[str, str]:
+def little(draft: TaskDraft, seed: int, malformed: bool = False) -> dict[str, str]:
     """The pages of a draft with hardly any filler: the first under "", the others by href."""
     rng = random.Random(seed)
     return {href: build(rng, sheet, "small", malformed) for href, sheet in {"": draft.sheet, **draft.pages}.items()}

@@ -9,7 +9,7 @@ from typing import Any
 from whet.envs.base import Baseline, Driven, drive
 from whet.envs.soup import FAMILY
 from whet.envs.soup.environment import Soup
-from whet.envs.soup.tools import Attempt
+from whet.envs.soup.tools import SoupAttempt
 from whet.types import Label, Reply, Score, Split, Task, ToolCall, Work, WorkResult
 
 Perform = Callable[[Work], WorkResult]
@@ -32,11 +32,11 @@ def limit_task(kind: str, solvable: bool = False) -> Task:
     return next(task for task in tasks_of(kind, 2) if ("answer" in task.truth) == solvable)
 
 
-def attempt(truth: Mapping[str, Any], *, html: str = "<p>x</p>", visits: int = 1, **state: Any) -> Attempt:
+def attempt(truth: Mapping[str, Any], *, html: str = "<p>x</p>", visits: int = 1, **state: Any) -> SoupAttempt:
     """An attempt that ran one program and used BeautifulSoup, unless `state` says otherwise."""
     data = {"html": html, "query": "q", "pages": {}, "visits": visits, "secrets": state.pop("secrets", [])}
     task = Task("train", 0, Label("core.extract_links"), (), truth, data)
-    return Attempt(task, **{"ran": 1, "made": True, "found": True, "read": True, **state})
+    return SoupAttempt(task, **{"ran": 1, "made": True, "found": True, "read": True, **state})
 
 
 def ok(value: Any) -> str:

@@ -11,7 +11,7 @@ import pytest
 from envs.soup.families import ALL, FAMILIES, IDENT, SOLVABLE, drafts, little, named
 from envs.soup.trying import drawn
 
-from whet.envs.soup.archetype import Archetype, Draft
+from whet.envs.soup.archetype import Archetype, TaskDraft
 from whet.envs.soup.archetypes.traversal import KEYWORDS
 from whet.envs.soup.words import ADJECTIVES, NOUNS, VERBS
 
@@ -39,7 +39,7 @@ def texts(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-def truth(draft: Draft) -> Any:
+def truth(draft: TaskDraft) -> Any:
     return draft.twin.answer if draft.twin else draft.answer
 
 

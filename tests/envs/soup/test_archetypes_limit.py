@@ -13,14 +13,14 @@ import pytest
 from envs.soup.families import LIMITS, little, named
 from envs.soup.trying import drawn, pages
 
-from whet.envs.soup.archetype import Archetype, Draft
-from whet.envs.soup.grading import weakness
+from whet.envs.soup.archetype import Archetype, TaskDraft
 from whet.envs.soup.prompt import REASONS
+from whet.envs.soup.score import weakness
 
 COUNT = 150
 
 
-def pairs(one: Archetype, count: int = COUNT) -> list[tuple[Draft, Draft]]:
+def pairs(one: Archetype, count: int = COUNT) -> list[tuple[TaskDraft, TaskDraft]]:
     found = []
     for seed in range(count):
         draft = drawn(one, seed)

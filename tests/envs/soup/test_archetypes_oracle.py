@@ -10,11 +10,11 @@ from envs.soup.families import ALL, LARGE, SOLVABLE, drafts, little, named
 from envs.soup.trying import PARSERS, drawn, pages, solved
 
 from whet.envs.soup.answers import same
-from whet.envs.soup.archetype import Archetype, Draft
-from whet.envs.soup.grading import weakness
+from whet.envs.soup.archetype import Archetype, TaskDraft
+from whet.envs.soup.score import weakness
 
 
-def right(one: Archetype, draft: Draft, said: Any, html: str) -> bool:
+def right(one: Archetype, draft: TaskDraft, said: Any, html: str) -> bool:
     """Whether the oracle's last words earn full credit."""
     if draft.limit is None:
         return "answer" in said and same(one.answer, said["answer"], draft.answer)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.envs.soup.answers import Boolean, Integer, Kind, ListOf, Nullable, Price, Record, Text, same
+from whet.envs.soup.answers import AnswerKind, Boolean, Integer, ListOf, Money, Nullable, RecordOf, Text, same
 
-NAMED = Record({"cheaper": Text(), "price_difference": Price()}, {"difference": "price_difference"})
-KINDS: tuple[Kind, ...] = (
-    *(Text(), Price(), Integer(), Boolean(), Nullable(Price())),
+NAMED = RecordOf({"cheaper": Text(), "price_difference": Money()}, {"difference": "price_difference"})
+KINDS: tuple[AnswerKind, ...] = (
+    *(Text(), Money(), Integer(), Boolean(), Nullable(Money())),
     *(ListOf(Text()), ListOf(ListOf(Integer()), ordered=False), NAMED, ListOf(NAMED)),
 )
 VALUES = st.recursive(
@@ -34,17 +34,17 @@ def test_a_text_that_looks_like_json_is_compared_as_text(text: str) -> None:
         (Text(), "  two\n words ", "two words"),
         (Text(), "e\u0301t\u00e9", "\u00e9te\u0301"),
         (Text(), 4.8, "4.8"),
-        (Price(), 302.17, "$302.17"),
-        (Price(), "1,234.50", "$1234.50"),
-        (Price(), "-$5.00", "$-5.00"),
-        (Price(), "$12.5", "$12.50"),
+        (Money(), 302.17, "$302.17"),
+        (Money(), "1,234.50", "$1234.50"),
+        (Money(), "-$5.00", "$-5.00"),
+        (Money(), "$12.5", "$12.50"),
         (Integer(), "7", 7),
         (Integer(), 7.0, 7),
         (ListOf(Text(), ordered=False), ["b", "a"], ["a", "b"]),
         (NAMED, {"difference": "5", "cheaper": "A"}, {"cheaper": "A", "price_difference": "$5.00"}),
     ],
 )
-def test_what_says_the_same_is_the_same(kind: Kind, said: Any, truth: Any) -> None:
+def test_what_says_the_same_is_the_same(kind: AnswerKind, said: Any, truth: Any) -> None:
     assert kind.problem(said) == ""
     assert same(kind, said, truth)
 
@@ -52,8 +52,8 @@ def test_what_says_the_same_is_the_same(kind: Kind, said: Any, truth: Any) -> No
 @pytest.mark.parametrize(
     ("kind", "said", "truth"),
     [
-        (Price(), "$302.18", "$302.17"),
-        (Price(), "€5.00 ", "about $5"),
+        (Money(), "$302.18", "$302.17"),
+        (Money(), "€5.00 ", "about $5"),
         (ListOf(Text()), ["b", "a"], ["a", "b"]),
         (ListOf(Text(), ordered=False), ["a", "a", "b"], ["a", "b", "b"]),
         (Boolean(), True, False),
@@ -61,7 +61,7 @@ def test_what_says_the_same_is_the_same(kind: Kind, said: Any, truth: Any) -> No
         (Nullable(Text()), "", None),
     ],
 )
-def test_what_says_something_else_is_not_the_same(kind: Kind, said: Any, truth: Any) -> None:
+def test_what_says_something_else_is_not_the_same(kind: AnswerKind, said: Any, truth: Any) -> None:
     assert kind.problem(said) == ""
     assert not same(kind, said, truth)
 
@@ -73,7 +73,7 @@ def test_what_says_something_else_is_not_the_same(kind: Kind, said: Any, truth: 
         (Text(), None),
         (Text(), ["x"]),
         (Text(), float("nan")),
-        (Price(), False),
+        (Money(), False),
         (Integer(), True),
         (Integer(), "٣"),
         (Integer(), 7.5),
@@ -89,7 +89,7 @@ def test_what_says_something_else_is_not_the_same(kind: Kind, said: Any, truth: 
         (NAMED, [("cheaper", "A")]),
     ],
 )
-def test_a_value_of_another_type_has_a_problem(kind: Kind, said: Any) -> None:
+def test_a_value_of_another_type_has_a_problem(kind: AnswerKind, said: Any) -> None:
     assert kind.problem(said)
 
 
@@ -111,12 +111,12 @@ def test_an_object_earns_the_share_of_its_keys() -> None:
 
 
 @given(st.sampled_from(KINDS), VALUES)
-def test_any_value_is_either_named_as_a_problem_or_compares_with_itself(kind: Kind, value: Any) -> None:
+def test_any_value_is_either_named_as_a_problem_or_compares_with_itself(kind: AnswerKind, value: Any) -> None:
     if not kind.problem(value):
         assert same(kind, value, value)
         assert 0.0 <= kind.credit(value, value) <= 1.0
 
 
 @given(st.sampled_from(KINDS))
-def test_the_example_that_is_shown_has_the_shape_that_is_asked_for(kind: Kind) -> None:
+def test_the_example_that_is_shown_has_the_shape_that_is_asked_for(kind: AnswerKind) -> None:
     assert kind.problem(kind.example()) == ""

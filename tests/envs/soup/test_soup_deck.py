@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whet.envs.soup.archetypes import FAMILIES, archetypes
-from whet.envs.soup.deck import Choice
+from whet.envs.soup.deck import ArchetypeChoice
 from whet.errors import WhetError
 
 CATALOGUE = {
@@ -50,7 +50,7 @@ def test_all_57_archetypes_are_there() -> None:
     ("mode", "count"), [("all", 57), ("mvp", 33), ("phase2", 24), ("hard_only", 18), ("bootstrap", 15), ("tiered", 57)]
 )
 def test_a_mode_has_its_archetypes(mode: Any, count: int) -> None:
-    assert len(Choice(mode).members(archetypes())) == count
+    assert len(ArchetypeChoice(mode).members(archetypes())) == count
 
 
 def kinds(count: int, **args: Any) -> list[str]:
@@ -143,6 +143,6 @@ def test_an_index_outside_a_split_is_refused() -> None:
 @settings(max_examples=40)
 @given(st.integers(0, 100_000), st.sampled_from(["all", "tiered", "mvp", "bootstrap", "phase2"]))
 def test_every_ordinal_of_an_archetype_is_dealt_once(start: int, mode: Any) -> None:
-    deck = Choice(mode).deck(archetypes())
+    deck = ArchetypeChoice(mode).deck(archetypes())
     dealt = [deck.at(index) for index in range(start, start + 200)]
     assert len({(one.name, ordinal) for one, ordinal in dealt}) == 200

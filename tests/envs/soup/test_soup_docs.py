@@ -12,8 +12,8 @@ import pytest
 
 from whet.cli import main
 from whet.envs.soup.archetypes import FAMILIES, archetypes
-from whet.envs.soup.deck import TIERED, Choice
-from whet.envs.soup.grading import Rewards
+from whet.envs.soup.deck import TIERED, ArchetypeChoice
+from whet.envs.soup.score import SoupRewards
 from whet.envs.soup.settings import ARGUMENTS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "soup.md").read_text("utf-8")
@@ -76,6 +76,11 @@ def test_the_page_says_what_the_code_says() -> None:
         count = sum(one.family == family for one in archetypes().values())
         assert f"| `{family}` | {count} |" in PAGE
     for mode, count in (("mvp", 33), ("phase2", 24), ("hard_only", 18), ("bootstrap", 15)):
-        assert len(Choice(mode).members(archetypes())) == count  # type: ignore[arg-type]
+        assert len(ArchetypeChoice(mode).members(archetypes())) == count  # type: ignore[arg-type]
     assert dict(TIERED) == {"primer": 0.0, "easy": 0.2, "medium": 0.4, "hard": 0.4}
-    assert (Rewards().correct, Rewards().limit, Rewards().unsafe, Rewards().without_soup) == (1.0, 0.5, -0.5, 0.15)
+    assert (SoupRewards().correct, SoupRewards().limit, SoupRewards().unsafe, SoupRewards().without_soup) == (
+        1.0,
+        0.5,
+        -0.5,
+        0.15,
+    )

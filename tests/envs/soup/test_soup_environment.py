@@ -12,7 +12,7 @@ import pytest
 from envs.soup.soups import Perform, by_policy, soup
 
 from whet.envs.check import check
-from whet.envs.soup import FAMILY, bench, making
+from whet.envs.soup import FAMILY, bench, content
 from whet.envs.soup.archetypes import archetypes
 from whet.envs.soup.tools import GIVEN, SEEN
 from whet.envs.splits import split_of
@@ -51,7 +51,7 @@ def test_what_is_drawn_for_one_split_is_drawn_for_no_other(kind: str) -> None:
     archetype = archetypes()[kind]
     owner: dict[str, str] = {}
     for split, ordinal in itertools.product(SPLITS, range(24)):
-        draft = making.draw(archetype, split, ordinal, seed=42)
+        draft = content.draw(archetype, split, ordinal, seed=42)
         assert owner.setdefault(draft.content, split) == split
         if not archetype.limits:
             assert split_of(draft.content) == split

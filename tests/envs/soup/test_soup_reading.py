@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.envs.soup.reading import MOST_TEXT, Said, Unread, read
+from whet.envs.soup.reply import MOST_TEXT, FinalAnswer, MissingAnswer, read
 
 
 @pytest.mark.parametrize(
@@ -24,12 +24,12 @@ from whet.envs.soup.reading import MOST_TEXT, Said, Unread, read
     ],
 )
 def test_the_last_object_with_a_status_is_the_answer(text: str) -> None:
-    assert read(text) == Said("ok", "x")
+    assert read(text) == FinalAnswer("ok", "x")
 
 
 def test_a_limit_is_read_with_reason_and_evidence() -> None:
     text = '{"status": "limit", "answer": null, "limit": {"reason": "js_required", "evidence": "<b>"}}'
-    assert read(text) == Said("limit", None, "js_required", "<b>")
+    assert read(text) == FinalAnswer("limit", None, "js_required", "<b>")
 
 
 @pytest.mark.parametrize(
@@ -66,27 +66,27 @@ def test_a_limit_is_read_with_reason_and_evidence() -> None:
 )
 def test_what_is_no_answer_has_a_named_reason(text: str, reason: str) -> None:
     read_as = read(text)
-    assert isinstance(read_as, Unread)
+    assert isinstance(read_as, MissingAnswer)
     assert read_as.reason == reason
     assert read_as.detail
 
 
 def test_lone_surrogates_are_read_as_any_other_text() -> None:
-    assert read('{"status": "ok", "answer": "a\\ud800b"}') == Said("ok", "a\ud800b")
+    assert read('{"status": "ok", "answer": "a\\ud800b"}') == FinalAnswer("ok", "a\ud800b")
 
 
 @given(st.text(max_size=300))
 def test_reading_is_total(text: str) -> None:
-    assert isinstance(read(text), Said | Unread)
+    assert isinstance(read(text), FinalAnswer | MissingAnswer)
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5))
 def test_an_answer_is_decoded_exactly_once(value: object) -> None:
     said = read(json.dumps({"status": "ok", "answer": value}))
-    assert isinstance(said, Said)
+    assert isinstance(said, FinalAnswer)
     assert said.answer == value
 
 
 def test_the_longest_reply_that_is_read_is_read() -> None:
     text = json.dumps({"status": "ok", "answer": "A" * (MOST_TEXT - 40)})
-    assert isinstance(read(text), Said)
+    assert isinstance(read(text), FinalAnswer)

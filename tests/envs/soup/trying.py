@@ -11,17 +11,17 @@ from typing import Any
 
 import bs4
 
-from whet.envs.soup.archetype import Archetype, Draft
+from whet.envs.soup.archetype import Archetype, TaskDraft
 from whet.envs.soup.page import build
 
 PARSERS = ("html.parser", "lxml", "html5lib")
 
 
-def drawn(archetype: Archetype, seed: int) -> Draft:
+def drawn(archetype: Archetype, seed: int) -> TaskDraft:
     return archetype.draw(random.Random(seed))
 
 
-def pages(archetype: Archetype, draft: Draft, seed: int = 0, malformed: bool | None = None) -> dict[str, str]:
+def pages(archetype: Archetype, draft: TaskDraft, seed: int = 0, malformed: bool | None = None) -> dict[str, str]:
     """The first page under "" and the others by href."""
     rng = random.Random(seed)
     damaged = seed % 2 == 0 and archetype.malformed > 0 if malformed is None else malformed
@@ -50,7 +50,7 @@ def run(code: str, html: str, query: str = "", parser: str = "html.parser") -> A
     return json.loads(out.getvalue())
 
 
-def solved(draft: Draft, built: dict[str, str], parser: str = "html.parser") -> Any:
+def solved(draft: TaskDraft, built: dict[str, str], parser: str = "html.parser") -> Any:
     """The oracle's last words, after it went from page to page: {"answer": ...} or {"limit": {...}}."""
     here, kept, said = "", [], {}
     for code in draft.code:

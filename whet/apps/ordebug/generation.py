@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from whet.envs.ordebug.directory import ImportResult, load_directory
 from whet.envs.ordebug.family import CELL_NAMES
-from whet.envs.ordebug.generate import Written, generate_all
+from whet.envs.ordebug.generate import DirectorySummary, generate_all
 from whet.envs.ordebug.gurobi import disagreement
-from whet.envs.ordebug.importing import Imported, load_directory
 from whet.envs.ordebug.instance import CELLS
 from whet.errors import WhetError, nearest
 
@@ -42,7 +42,7 @@ def generate_cells(
     )
 
 
-def _line(cell: Written) -> str:
+def _line(cell: DirectorySummary) -> str:
     low, high = cell.rows
     return (
         f"{cell.cell.name:<15} {cell.problems:>5} problems, {low} to {high} rows, "
@@ -52,7 +52,7 @@ def _line(cell: Written) -> str:
 
 def inspect(folder: Path, *, gurobi: bool = False) -> str:
     """What `ordebug:FOLDER` would hold, what is left out and why, and where Gurobi disagrees if it is asked."""
-    found: Imported = load_directory(folder)
+    found: ImportResult = load_directory(folder)
     lines = [
         f"{instance.id}  type {instance.kind} {instance.difficulty:<6}  {len(instance.sabotaged.rows):>3} rows "
         f"{len(instance.sabotaged.columns):>3} variables, subsystem of {instance.certificate.subsystem.size}"

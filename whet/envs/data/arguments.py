@@ -8,10 +8,10 @@ from typing import Any
 
 from whet.envs.arguments import Argument
 from whet.envs.data.checks import build_check, check_arguments, check_named
-from whet.envs.data.checks.base import Check
+from whet.envs.data.checks.base import AnswerCheck
 from whet.envs.data.columns import ANSWERS, IDS, QUESTIONS, known, obvious
-from whet.envs.data.reading import INSTRUCTIONS, Form
-from whet.envs.data.source import Source
+from whet.envs.data.reply import INSTRUCTIONS, Form
+from whet.envs.data.source import DataSource
 from whet.envs.data.template import Template
 from whet.errors import WhetError
 from whet.types import SPLITS
@@ -54,10 +54,10 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class DataSettings:
     """The arguments of an environment, resolved against the columns of its data."""
 
-    check: Check
+    check: AnswerCheck
     prompt: Template
     form: Form
     columns: Columns
@@ -66,9 +66,9 @@ class Settings:
     drop_overlap: bool
 
 
-def settle(source: Source, args: Mapping[str, Any]) -> Settings:
+def settle(source: DataSource, args: Mapping[str, Any]) -> DataSettings:
     """Resolve accepted arguments. Columns nobody named are taken only where their name leaves no doubt."""
-    own = {one.name for one in OWN_ARGUMENTS}
+    own = {argument.name for argument in OWN_ARGUMENTS}
     check = _check(source, args, {name: value for name, value in args.items() if name not in own})
     form: Form = args.get("read", "reply")
     text = args.get("prompt") or default_prompt(source.columns, check, form)
@@ -82,10 +82,10 @@ def settle(source: Source, args: Mapping[str, Any]) -> Settings:
     overlap = args.get("overlap", "refuse")
     if overlap not in ("refuse", "drop"):
         raise WhetError(f"overlap: {overlap!r} is neither 'refuse' nor 'drop'")
-    return Settings(check, prompt, form, columns, _fractions(args), args.get("seed", 0), overlap == "drop")
+    return DataSettings(check, prompt, form, columns, _fractions(args), args.get("seed", 0), overlap == "drop")
 
 
-def default_prompt(columns: Sequence[str], check: Check, form: Form) -> str:
+def default_prompt(columns: Sequence[str], check: AnswerCheck, form: Form) -> str:
     """The question column, the options where rows list them, and how to answer."""
     taken = check.hidden | set(check.shows)
     question = obvious(columns, QUESTIONS, taken)
@@ -94,14 +94,14 @@ def default_prompt(columns: Sequence[str], check: Check, form: Form) -> str:
     return prompt_of([f"{{{question}}}"], check, form)
 
 
-def prompt_of(fields: Sequence[str], check: Check, form: Form) -> str:
+def prompt_of(fields: Sequence[str], check: AnswerCheck, form: Form) -> str:
     """A template that shows `fields` and says how to answer."""
     options = [f"{{{column}}}" for column in check.optional_fields]
     told = [part.replace("{", "{{").replace("}", "}}") for part in (check.instruction(), INSTRUCTIONS[form]) if part]
     return "\n\n".join([*fields, *options, *told])
 
 
-def _check(source: Source, args: Mapping[str, Any], own: Mapping[str, Any]) -> Check:
+def _check(source: DataSource, args: Mapping[str, Any], own: Mapping[str, Any]) -> AnswerCheck:
     name = args.get("check", "exact")
     kind = check_named(name)
     answer: str | None = args.get("answer") or None
@@ -117,11 +117,11 @@ def _check(source: Source, args: Mapping[str, Any], own: Mapping[str, Any]) -> C
     return build_check(name, answer, source.columns, own)
 
 
-def _all_columns(fields: Sequence[str] | None, source: Source) -> bool:
+def _all_columns(fields: Sequence[str] | None, source: DataSource) -> bool:
     return bool(fields) and set(fields or ()) <= set(source.columns)
 
 
-def _columns(source: Source, args: Mapping[str, Any]) -> Columns:
+def _columns(source: DataSource, args: Mapping[str, Any]) -> Columns:
     def named(argument: str) -> str | None:
         return known(args[argument], source.columns, argument) if args.get(argument) else None
 

@@ -5,25 +5,21 @@ One turn: the row's prompt, and the check's grade of what is read from the reply
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import pkgutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from whet.envs import data
 from whet.envs.arguments import Argument, accept
-from whet.envs.base import Baseline, Conversation, Environment, Play, ask, source_digest
-from whet.envs.data.arguments import ARGUMENTS, PLACES, Settings, settle
+from whet.envs.base import Baseline, Conversation, Environment, Play, ask
+from whet.envs.data.arguments import ARGUMENTS, PLACES, DataSettings, settle
 from whet.envs.data.checks.rubric import JUDGING
 from whet.envs.data.images import image_paths, load_image
-from whet.envs.data.reading import read_answer, write_answer
-from whet.envs.data.sides import Sided, take_sides
-from whet.envs.data.source import Row, Source, read_source
+from whet.envs.data.reply import read_answer, write_answer
+from whet.envs.data.sides import RowSides, take_sides
+from whet.envs.data.source import DataSource, Row, read_source
 from whet.envs.data.template import cell
+from whet.envs.fingerprint import fingerprint
 from whet.errors import WhetError
-from whet.keys import digest
 from whet.types import SPLITS, Image, Label, Message, Reply, Split, Task
 
 
@@ -34,19 +30,24 @@ class DataEnvironment(Environment):
         self._made_from = (source, dict(args))
         self.name = f"data:{Path(source).name}"
         accepted = accept(f"data:{source}", ARGUMENTS, args)
-        self._source: Source = read_source(Path(source), accepted.get("encoding", "utf-8"))
-        self._settings: Settings = settle(self._source, accepted)
-        sided: Sided = take_sides(self._source, self._settings, self._check_rows(), accepted.get("manifest", ""))
+        self._source: DataSource = read_source(Path(source), accepted.get("encoding", "utf-8"))
+        self._settings: DataSettings = settle(self._source, accepted)
+        sides: RowSides = take_sides(self._source, self._settings, self._check_rows(), accepted.get("manifest", ""))
         self._indices: Mapping[Split, Sequence[int]] = {
-            split: [index for index, side in sided.rows if side == split] for split in SPLITS
+            split: [index for index, side in sides.rows if side == split] for split in SPLITS
         }
         self._images: dict[str, Path] = {}
         check = self._settings.check
         self.judge = check.judge
         self.about = f"{len(self._source.rows)} rows of {self._source.name}, checked by {args.get('check', 'exact')}"
         given = {name: value for name, value in accepted.items() if name not in PLACES}
-        made_of = digest(_code(), given, self._settings.prompt.text, check.answer, check.made_of, sided.rows)
-        self.fingerprint = f"{self.name}@{self._source.digest[:12]}-{made_of}"
+        self.fingerprint = fingerprint(
+            f"{self.name}@{self._source.digest[:12]}",
+            type(self),
+            arguments=(given, self._settings.prompt.text, check.answer),
+            data=(self._source.digest, check.made_of, sides.rows, self._pictures()),
+            without=() if self._source.is_parquet else ("pyarrow",),
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DataEnvironment, self._made_from
@@ -73,9 +74,6 @@ class DataEnvironment(Environment):
         return {"oracle": self._oracle} if self._solvable else {}
 
     def blob(self, sha256: str) -> bytes:
-        if sha256 not in self._images:
-            for row in self._source.rows:
-                self._shown(row)
         return self._images[sha256].read_bytes()
 
     def _oracle(self, task: Task, said: Conversation) -> str:
@@ -111,6 +109,10 @@ class DataEnvironment(Environment):
         first, *rest = messages
         return (Message(first.author, (*images, first.text)), *rest)
 
+    def _pictures(self) -> list[str]:
+        """What the images of all rows hold, in their order."""
+        return [image.sha256 for row in self._source.rows for image in self._shown(row)]
+
     def _shown(self, row: Row) -> list[Image]:
         """The images of a row; `blob` finds them again by their content."""
         column = self._settings.columns.images
@@ -121,13 +123,7 @@ class DataEnvironment(Environment):
         return [image for image, _ in loaded]
 
 
-def _code() -> str:
-    """A digest of the source of this package: other code may make other tasks or grades of the same rows."""
-    names = sorted(found.name for found in pkgutil.walk_packages(data.__path__, f"{data.__name__}."))
-    return hashlib.blake2b("".join(source_digest(importlib.import_module(name)) for name in names).encode()).hexdigest()
-
-
-class _Family:
+class DataFamily:
     """What the registry knows about environments made from a user's data."""
 
     name = "data"
@@ -147,4 +143,4 @@ class _Family:
         return DataEnvironment(source, args)
 
 
-FAMILY = _Family()
+FAMILY = DataFamily()

@@ -15,12 +15,12 @@ from typing import Any
 
 import orjson
 
-from whet.envs.data.encoding import decode, refuse_foreign_bytes
+from whet.envs.data.charset import decode, refuse_foreign_bytes
 from whet.errors import WhetError
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class RowTable:
     """What a file holds. Every row of a table has all columns; a row of objects may lack some."""
 
     columns: tuple[str, ...]
@@ -30,7 +30,7 @@ class Read:
 # --------------------------------------------------------------------------------------------- tables
 
 
-def read_delimited(name: str, content: bytes, encoding: str) -> Read:
+def read_delimited(name: str, content: bytes, encoding: str) -> RowTable:
     """CSV, with the delimiter that the header uses."""
     text, sound = decode(name, content, encoding)
     with _long_fields():
@@ -42,7 +42,7 @@ def read_delimited(name: str, content: bytes, encoding: str) -> Read:
             raise WhetError(f"{name}: line {lines.line_num}: {error}; is a quote left open?") from None
     if not sound:
         refuse_foreign_bytes(name, rows, encoding, content)
-    return Read(columns, rows)
+    return RowTable(columns, rows)
 
 
 def _records(name: str, lines: Any, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
@@ -69,7 +69,7 @@ def _header(name: str, fields: list[str]) -> tuple[str, ...]:
     columns = tuple(field.strip() or f"column_{place}" for place, field in enumerate(fields, 1))
     if not columns:
         raise WhetError(f"{name}: is empty; its first line must name the columns")
-    twice = next((one for place, one in enumerate(columns) if one in columns[:place]), None)
+    twice = next((column for place, column in enumerate(columns) if column in columns[:place]), None)
     if twice is not None:
         raise WhetError(f"{name}: the header names column {twice!r} twice")
     return columns
@@ -93,7 +93,7 @@ def _long_fields() -> Iterator[None]:
 # --------------------------------------------------------------------------------------------- objects
 
 
-def read_lines(name: str, content: bytes, encoding: str) -> Read:
+def read_lines(name: str, content: bytes, encoding: str) -> RowTable:
     """JSONL: an object a line."""
     text, sound = decode(name, content, encoding)
     loads = orjson.loads if sound else json.loads
@@ -109,7 +109,7 @@ def read_lines(name: str, content: bytes, encoding: str) -> Read:
     return _objects(name, rows, sound, encoding, content)
 
 
-def read_array(name: str, content: bytes, encoding: str) -> Read:
+def read_array(name: str, content: bytes, encoding: str) -> RowTable:
     """JSON: an array of objects."""
     text, sound = decode(name, content, encoding)
     try:
@@ -121,7 +121,7 @@ def read_array(name: str, content: bytes, encoding: str) -> Read:
     return _objects(name, rows, sound, encoding, content)
 
 
-def _objects(name: str, rows: list[Any], sound: bool, encoding: str, content: bytes) -> Read:
+def _objects(name: str, rows: list[Any], sound: bool, encoding: str, content: bytes) -> RowTable:
     columns: dict[str, None] = {}
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
@@ -130,7 +130,7 @@ def _objects(name: str, rows: list[Any], sound: bool, encoding: str, content: by
             columns.update(dict.fromkeys(row))
     if not sound:
         refuse_foreign_bytes(name, rows, encoding, content)
-    return Read(tuple(columns), rows)
+    return RowTable(tuple(columns), rows)
 
 
 def _kind(value: Any) -> str:
@@ -141,7 +141,7 @@ def _kind(value: Any) -> str:
 # --------------------------------------------------------------------------------------------- parquet
 
 
-def read_parquet(name: str, content: bytes, encoding: str) -> Read:
+def read_parquet(name: str, content: bytes, encoding: str) -> RowTable:
     try:
         parquet = importlib.import_module("pyarrow.parquet")
         arrow = importlib.import_module("pyarrow")
@@ -152,7 +152,7 @@ def read_parquet(name: str, content: bytes, encoding: str) -> Read:
     except (arrow.ArrowException, OSError) as error:
         raise WhetError(f"{name}: is not a Parquet file: {str(error).splitlines()[0]}") from None
     rows = [{key: _plain(value) for key, value in row.items()} for row in table.to_pylist()]
-    return Read(tuple(table.column_names), rows)
+    return RowTable(tuple(table.column_names), rows)
 
 
 def _plain(value: Any) -> Any:
@@ -162,13 +162,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     return value if isinstance(value, str | bool | int | float | None) else str(value)
 
 
-READERS: Mapping[str, Callable[[str, bytes, str], Read]] = {
+READERS: Mapping[str, Callable[[str, bytes, str], RowTable]] = {
     ".csv": read_delimited,
     ".tsv": read_delimited,
     ".jsonl": read_lines,

@@ -7,19 +7,19 @@ import mimetypes
 from pathlib import Path
 from typing import Any
 
-from whet.envs.data.source import Row, Source
+from whet.envs.data.source import DataSource, Row
 from whet.errors import WhetError
 from whet.types import Image
 
 KINDS = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
-def image_paths(source: Source, row: Row, column: str, place: str) -> list[Path]:
+def image_paths(source: DataSource, row: Row, column: str, place: str) -> list[Path]:
     """The files of a row's images, all of them there and of a kind that models take."""
     value: Any = row.get(column)
     named = value if isinstance(value, list) else [value] if value else []
     base = source.path if source.path.is_dir() else source.path.parent
-    paths = [base / str(one) for one in named]
+    paths = [base / str(file) for file in named]
     for path in paths:
         if not path.is_file():
             raise WhetError(f"{place}, column {column!r}: there is no image {path}")

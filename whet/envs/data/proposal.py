@@ -16,7 +16,7 @@ from whet.envs.data.arguments import prompt_of
 from whet.envs.data.checks import build_check
 from whet.envs.data.checks.number import last_number
 from whet.envs.data.columns import obvious
-from whet.envs.data.source import SIDES, Source
+from whet.envs.data.source import SIDES, DataSource
 from whet.envs.data.template import cell
 from whet.errors import WhetError
 
@@ -30,7 +30,7 @@ LETTERS = "ABCDEFGH"
 
 
 @dataclass(slots=True)
-class Proposal:
+class DataProposal:
     """Arguments for the environment, why they are what they are, and how long answers get."""
 
     args: dict[str, Any] = field(default_factory=dict)
@@ -46,11 +46,11 @@ class Proposal:
         return {value for value in self.args.values() if isinstance(value, str)}
 
 
-def propose(source: Source) -> Proposal:
+def propose(source: DataSource) -> DataProposal:
     """What to make of `source`; a `WhetError` where it holds no question and answer to speak of."""
     if len(source.columns) < 2:
         raise WhetError(f"{source.name}: has one column, {source.columns[0]!r}; a question and an answer take two")
-    proposal = Proposal()
+    proposal = DataProposal()
     _propose_roles(source, proposal)
     _propose_splits(source, proposal)
     answer = _answer_column(source, proposal)
@@ -61,11 +61,11 @@ def propose(source: Source) -> Proposal:
     return proposal
 
 
-def _values(source: Source, column: str) -> list[str]:
+def _values(source: DataSource, column: str) -> list[str]:
     return [cell(row.get(column)).strip() for row in source.rows]
 
 
-def _propose_roles(source: Source, proposal: Proposal) -> None:
+def _propose_roles(source: DataSource, proposal: DataProposal) -> None:
     rows = len(source.rows)
     identity = obvious(source.columns, names.IDS)
     if identity is not None:
@@ -81,7 +81,7 @@ def _propose_roles(source: Source, proposal: Proposal) -> None:
             proposal.assume(f"column {column!r} holds the {role} of a task", **{role: column})
 
 
-def _propose_splits(source: Source, proposal: Proposal) -> None:
+def _propose_splits(source: DataSource, proposal: DataProposal) -> None:
     if source.sides is not None:
         proposal.assumed.append("the folder gives the splits")
         return
@@ -95,7 +95,7 @@ def _propose_splits(source: Source, proposal: Proposal) -> None:
     proposal.assume("half of the rows are for training, a quarter each for select and test", split=[0.5, 0.25, 0.25])
 
 
-def _answer_column(source: Source, proposal: Proposal) -> str:
+def _answer_column(source: DataSource, proposal: DataProposal) -> str:
     found = obvious(source.columns, names.ANSWERS, proposal.taken)
     if found is not None:
         return found
@@ -106,7 +106,7 @@ def _answer_column(source: Source, proposal: Proposal) -> str:
     return min(reversed(left), key=lambda column: sum(map(len, _values(source, column))))
 
 
-def _longest(source: Source, proposal: Proposal, answer: str) -> str:
+def _longest(source: DataSource, proposal: DataProposal, answer: str) -> str:
     left = [column for column in source.columns if column not in proposal.taken and column != answer]
     if not left:
         raise WhetError(f"{source.name}: no column looks like a question; the columns are {', '.join(source.columns)}")
@@ -116,7 +116,7 @@ def _longest(source: Source, proposal: Proposal, answer: str) -> str:
 # --------------------------------------------------------------------------------------------- the check
 
 
-def _propose_check(source: Source, proposal: Proposal, answer: str) -> None:
+def _propose_check(source: DataSource, proposal: DataProposal, answer: str) -> None:
     cells = [row.get(answer) for row in source.rows]
     values = [cell(value).strip() for value in cells]
     empty = next((place for place, value in enumerate(values) if not value), None)
@@ -139,7 +139,7 @@ def _propose_check(source: Source, proposal: Proposal, answer: str) -> None:
         _propose_text_check(proposal, values)
 
 
-def _propose_text_check(proposal: Proposal, values: Sequence[str]) -> None:
+def _propose_text_check(proposal: DataProposal, values: Sequence[str]) -> None:
     words = sum(len(value.split()) for value in values) / len(values)
     if words <= 4:
         proposal.assume("answers are a few words: EM, without case, punctuation and articles", check="em")
@@ -159,7 +159,7 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict) and bool(value)
 
 
-def _propose_prompt(source: Source, proposal: Proposal, question: str, answer: str) -> None:
+def _propose_prompt(source: DataSource, proposal: DataProposal, question: str, answer: str) -> None:
     own: dict[str, Any] = {name: proposal.args[name] for name in ("choices", "threshold") if name in proposal.args}
     check = build_check(proposal.args["check"], answer, source.columns, own)
     context = obvious(source.columns, CONTEXTS, {*proposal.taken, question})

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from whet.envs.data.arguments import Settings
+from whet.envs.data.arguments import DataSettings
 from whet.envs.data.manifest import manifest_path, read_manifest, write_manifest
-from whet.envs.data.source import SIDES, Source
+from whet.envs.data.source import SIDES, DataSource
 from whet.envs.data.splits import Traits, drop_overlap, make_splits, refuse_overlap
 from whet.envs.data.template import cell
 from whet.errors import WhetError, nearest
@@ -16,26 +16,28 @@ from whet.types import Label, Split
 
 
 @dataclass(frozen=True, slots=True)
-class Sided:
+class RowSides:
     """Rows with their sides, in the order of the data; rows that were dropped are not among them."""
 
     rows: tuple[tuple[int, Split], ...]
 
 
-def take_sides(source: Source, settings: Settings, seen: Sequence[tuple[Label, str]], manifest: str) -> Sided:
+def take_sides(
+    source: DataSource, settings: DataSettings, seen: Sequence[tuple[Label, str]], manifest: str
+) -> RowSides:
     """Sides as the data gives them, or as the manifest keeps them; what is new is placed and the manifest written."""
     traits = _traits(source, settings, seen)
     identities = _identities(source, settings)
     given = _given(source, settings)
     if given is None:
-        return Sided(tuple(enumerate(_made(source, settings, traits, identities, manifest))))
+        return RowSides(tuple(enumerate(_made(source, settings, traits, identities, manifest))))
     if settings.drop_overlap:
-        return Sided(tuple((index, given[index]) for index in drop_overlap(traits, given)))
+        return RowSides(tuple((index, given[index]) for index in drop_overlap(traits, given)))
     refuse_overlap(traits, given, settings.columns.group, source.place)
-    return Sided(tuple(enumerate(given)))
+    return RowSides(tuple(enumerate(given)))
 
 
-def _traits(source: Source, settings: Settings, seen: Sequence[tuple[Label, str]]) -> list[Traits]:
+def _traits(source: DataSource, settings: DataSettings, seen: Sequence[tuple[Label, str]]) -> list[Traits]:
     columns = settings.columns
     asked = (*settings.prompt.columns, *settings.check.shows, *([columns.images] if columns.images else []))
     return [
@@ -50,11 +52,11 @@ def _traits(source: Source, settings: Settings, seen: Sequence[tuple[Label, str]
 
 def _content(cells: Sequence[str]) -> str:
     """A digest of what a row asks; spacing and case do not make another question of it."""
-    text = "\x1f".join(" ".join(one.casefold().split()) for one in cells)
+    text = "\x1f".join(" ".join(asked.casefold().split()) for asked in cells)
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def _identities(source: Source, settings: Settings) -> list[str] | None:
+def _identities(source: DataSource, settings: DataSettings) -> list[str] | None:
     """The id of each row, all different."""
     column = settings.columns.id
     if column is None:
@@ -71,7 +73,7 @@ def _identities(source: Source, settings: Settings) -> list[str] | None:
     return list(first)
 
 
-def _given(source: Source, settings: Settings) -> Sequence[Split] | None:
+def _given(source: DataSource, settings: DataSettings) -> Sequence[Split] | None:
     column = settings.columns.split
     if column is None:
         return source.sides
@@ -86,10 +88,10 @@ def _given(source: Source, settings: Settings) -> Sequence[Split] | None:
 
 
 def _made(
-    source: Source, settings: Settings, traits: Sequence[Traits], identities: Sequence[str] | None, given: str
+    source: DataSource, settings: DataSettings, traits: Sequence[Traits], identities: Sequence[str] | None, given: str
 ) -> list[Split]:
     columns = settings.columns
-    keys = identities or [one.content for one in traits]
+    keys = identities or [row.content for row in traits]
     made_of = f"id {columns.id}" if identities else f"content of {', '.join(settings.prompt.columns)}"
     rule = {
         "fractions": list(settings.fractions),

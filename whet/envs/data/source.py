@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from whet.envs.data.formats import READERS, Read
+from whet.envs.data.formats import READERS, RowTable
 from whet.errors import WhetError
 from whet.types import SPLITS, Split
 
@@ -27,7 +27,7 @@ SIDES: Mapping[str, Split] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DataSource:
     """Rows in the order of the file. `sides` holds the split of each row where a folder gives it."""
 
     path: Path
@@ -42,6 +42,11 @@ class Source:
     def name(self) -> str:
         return self.path.name
 
+    @property
+    def is_parquet(self) -> bool:
+        """Whether some of it was read by pyarrow."""
+        return any(name.lower().endswith(".parquet") for name, _ in self.files)
+
     def place(self, index: int) -> str:
         """Where a row stands, for a person: the file and the number of the row in it, from 1."""
         starts = [start for _, start in self.files]
@@ -50,19 +55,19 @@ class Source:
         return f"{name}, row {index - start + 1}"
 
 
-def read_source(path: Path, encoding: str = "utf-8") -> Source:
+def read_source(path: Path, encoding: str = "utf-8") -> DataSource:
     """Every row at `path`."""
     if path.is_dir():
         return _read_folder(path, encoding)
     if not path.exists():
         raise WhetError(f"{path}: no such file; give a {_endings()} file or a folder with train, val and test")
     content, read = _read_file(path, path.name, encoding)
-    return Source(path, read.columns, read.rows, _digest([(path.suffix, content)]), files=((path.name, 0),))
+    return DataSource(path, read.columns, read.rows, _digest([(path.suffix, content)]), files=((path.name, 0),))
 
 
-def _read_folder(folder: Path, encoding: str) -> Source:
-    found = [(SIDES[one.stem.lower()], one) for one in sorted(folder.iterdir()) if one.stem.lower() in SIDES]
-    pieces = [(side, file) for side, one in found for file in _files(one)]
+def _read_folder(folder: Path, encoding: str) -> DataSource:
+    found = [(SIDES[entry.stem.lower()], entry) for entry in sorted(folder.iterdir()) if entry.stem.lower() in SIDES]
+    pieces = [(side, file) for side, entry in found for file in _files(entry)]
     if not pieces:
         raise WhetError(f"{folder}: holds no train, val or test with {_endings()} files")
     columns: dict[str, None] = {}
@@ -78,7 +83,7 @@ def _read_folder(folder: Path, encoding: str) -> Source:
         columns.update(dict.fromkeys(read.columns))
         rows.extend(read.rows)
         sides.extend([side] * len(read.rows))
-    return Source(folder, tuple(columns), rows, _digest(contents), sides, tuple(files))
+    return DataSource(folder, tuple(columns), rows, _digest(contents), sides, tuple(files))
 
 
 def _files(place: Path) -> list[Path]:
@@ -87,8 +92,8 @@ def _files(place: Path) -> list[Path]:
     return [file for file in within if file.is_file() and file.suffix.lower() in READERS]
 
 
-def _read_file(path: Path, name: str, encoding: str) -> tuple[bytes, Read]:
-    reader: Callable[[str, bytes, str], Read] | None = READERS.get(path.suffix.lower())
+def _read_file(path: Path, name: str, encoding: str) -> tuple[bytes, RowTable]:
+    reader: Callable[[str, bytes, str], RowTable] | None = READERS.get(path.suffix.lower())
     if reader is None:
         raise WhetError(f"{path}: cannot read {path.suffix or 'a file without an ending'}; it must be {_endings()}")
     try:

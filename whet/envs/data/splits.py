@@ -67,7 +67,7 @@ def make_splits(
             sides[index] = before
     for unit in sorted(free, key=lambda unit: _turn(unit, rows, seed)):
         total = sum(counts.values()) + len(unit)
-        side = max(SPLITS, key=lambda one: fractions[SPLITS.index(one)] * total - counts[one])
+        side = max(SPLITS, key=lambda split: fractions[SPLITS.index(split)] * total - counts[split])
         counts[side] += len(unit)
         for index in unit:
             sides[index] = side

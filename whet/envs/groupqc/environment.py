@@ -6,13 +6,13 @@ Stage-A, in `photos/`.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Play, ask
+from whet.envs.fingerprint import fingerprint
 from whet.envs.groupqc.baselines import baselines
 from whet.envs.groupqc.pack.file import load_packs
 from whet.envs.groupqc.pack.schema import Mission, Pack
@@ -25,7 +25,6 @@ from whet.envs.groupqc.verdict.lines import VerdictReading, read_verdict, verdic
 from whet.envs.groupqc.verdict.rewards import Scheme, Vocabulary, grounds, score
 from whet.envs.groupqc.world.noise import NO_NOISE, REALISTIC, Noise
 from whet.errors import WhetError, nearest
-from whet.keys import digest
 from whet.ledger.projection import write_atomically
 from whet.types import Label, Message, Reply, Score, Shape, Split, Task
 
@@ -53,8 +52,6 @@ FILED = (
 )
 PLACES = ("rejects", "strict")
 """Arguments that no ticket depends on."""
-
-_CODE = ("baselines", "environment", "pack", "records", "summaries", "tickets", "verdict", "world")
 
 
 class GroupQc(Environment):
@@ -87,7 +84,8 @@ class GroupQc(Environment):
             self.about = "generated site inspections: pass or fail, with a reason"
             made_of = ""
         kept = {name: value for name, value in given.items() if name not in PLACES}
-        self.fingerprint = f"{self.name}-{digest(made_of, kept, [pack.digest for pack in packs], _code())}"
+        data = (made_of, [pack.digest for pack in packs])
+        self.fingerprint = fingerprint(self.name, type(self), arguments=kept, data=data)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GroupQc, self._made_from
@@ -203,17 +201,6 @@ def _list_rejects(path: Path, rejects: Sequence[Reject]) -> None:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise WhetError(f"{path}: rejects cannot be listed here ({error.strerror}); set rejects=PATH") from None
-
-
-def _code() -> str:
-    """A digest of the code that makes and grades tickets."""
-    total = hashlib.blake2b(digest_size=8)
-    folder = Path(__file__).parent
-    for file in sorted(folder.rglob("*.py")):
-        name = file.relative_to(folder).as_posix()
-        if name.startswith(_CODE):
-            total.update(name.encode() + file.read_bytes())
-    return total.hexdigest()
 
 
 class _GroupQcFamily:

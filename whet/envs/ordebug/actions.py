@@ -22,7 +22,7 @@ SHOWN_AT_ONCE = 8
 _NO_BOUND = ("none", "inf", "-inf", "+inf", "free")
 
 
-class Unreadable(Exception):
+class ActionError(Exception):
     """Why something is not an action: a sentence for whoever wrote it."""
 
 
@@ -64,10 +64,10 @@ def _about_names(name: str) -> Callable[[Mapping[str, Any]], Action]:
     def build(given: Mapping[str, Any]) -> Action:
         names = given["names"]
         if not isinstance(names, list | tuple) or not names:
-            raise Unreadable(f"{name} needs at least one name")
+            raise ActionError(f"{name} needs at least one name")
         if name == "show" and len(names) > SHOWN_AT_ONCE:
-            raise Unreadable(f"show takes at most {SHOWN_AT_ONCE} names at a time")
-        return Action(name, names=tuple(dict.fromkeys(_word(one, name) for one in names)))
+            raise ActionError(f"show takes at most {SHOWN_AT_ONCE} names at a time")
+        return Action(name, names=tuple(dict.fromkeys(_word(word, name) for word in names)))
 
     return build
 
@@ -79,9 +79,9 @@ def _editing(name: str, make: Callable[[Mapping[str, Any]], Edit]) -> Callable[[
 def _set_type(given: Mapping[str, Any]) -> Edit:
     column, kind = _word(given["variable"], "set_type"), given["type"]
     if kind not in KINDS:
-        raise Unreadable(f"{kind!r} is not a type of variable: {', '.join(KINDS)}")
+        raise ActionError(f"{kind!r} is not a type of variable: {', '.join(KINDS)}")
     if ("lower" in given) != ("upper" in given):
-        raise Unreadable("set_type takes both bounds or none")
+        raise ActionError("set_type takes both bounds or none")
     bounds = (_bound(given["lower"]), _bound(given["upper"])) if "lower" in given else None
     return SetType(column, cast(Kind, kind), bounds)
 
@@ -188,27 +188,27 @@ def tool_specs() -> tuple[ToolSpec, ...]:
     return tuple(
         ToolSpec(
             name,
-            one.about,
+            signature.about,
             {
                 "type": "object",
-                "properties": dict(one.arguments),
-                "required": one.required,
+                "properties": dict(signature.arguments),
+                "required": signature.required,
                 "additionalProperties": False,
             },
         )
-        for name, one in ACTIONS.items()
+        for name, signature in ACTIONS.items()
     )
 
 
 def read_action(name: str, given: Mapping[str, Any]) -> Action:
-    """The action of that name with these arguments, or `Unreadable`."""
+    """The action of that name with these arguments, or `ActionError`."""
     signature = ACTIONS.get(name)
     if signature is None:
-        raise Unreadable(f"there is no action {name!r}.{nearest(name, ACTIONS)}")
-    missing = [one for one in signature.required if one not in given]
-    unknown = [one for one in given if one not in signature.arguments]
+        raise ActionError(f"there is no action {name!r}.{nearest(name, ACTIONS)}")
+    missing = [argument for argument in signature.required if argument not in given]
+    unknown = [argument for argument in given if argument not in signature.arguments]
     if missing or unknown:
-        raise Unreadable(f"{name} is used as: {signature.usage}")
+        raise ActionError(f"{name} is used as: {signature.usage}")
     return signature.build(given)
 
 
@@ -246,7 +246,7 @@ def parse_constraint(text: str) -> tuple[tuple[tuple[str, float], ...], Sense, f
         left, found, right = text.partition(f" {sense} ")
         if found:
             return _terms(left), sense, _number(right.strip())
-    raise Unreadable(f"a constraint is written as 2 x1 + 3 x2 <= 40, with blanks around the comparison: {text[:80]!r}")
+    raise ActionError(f"a constraint is written as 2 x1 + 3 x2 <= 40, with blanks around the comparison: {text[:80]!r}")
 
 
 def _terms(text: str) -> tuple[tuple[str, float], ...]:
@@ -269,8 +269,8 @@ def _terms(text: str) -> tuple[tuple[str, float], ...]:
     return tuple((name, value) for name, value in terms.items() if value != 0.0)
 
 
-def _no_sum(text: str) -> Unreadable:
-    return Unreadable(f"on the left of a comparison stand terms such as 2 x1 + 3 x2: {text[:80]!r}")
+def _no_sum(text: str) -> ActionError:
+    return ActionError(f"on the left of a comparison stand terms such as 2 x1 + 3 x2: {text[:80]!r}")
 
 
 def _maybe_number(word: str) -> float | None:
@@ -282,7 +282,7 @@ def _maybe_number(word: str) -> float | None:
 
 def _word(value: Any, action: str) -> str:
     if not isinstance(value, str) or not value or len(value) > 255:
-        raise Unreadable(f"{action} is used as: {ACTIONS[action].usage}")
+        raise ActionError(f"{action} is used as: {ACTIONS[action].usage}")
     return value
 
 
@@ -293,7 +293,7 @@ def _number(value: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         found = None
     if found is None or found != found or abs(found) == INF:
-        raise Unreadable(f"a finite number was expected, not {str(value)[:40]!r}")
+        raise ActionError(f"a finite number was expected, not {str(value)[:40]!r}")
     return found
 
 
@@ -303,5 +303,5 @@ def _bound(value: Any) -> float | None:
 
 def _sense(value: Any) -> Sense:
     if value not in SENSES:
-        raise Unreadable(f"a comparison is one of {' '.join(SENSES)}, not {str(value)[:40]!r}")
+        raise ActionError(f"a comparison is one of {' '.join(SENSES)}, not {str(value)[:40]!r}")
     return cast(Sense, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from whet.envs.ordebug.model import INF, Column, Model, Row
+from whet.envs.ordebug.model import INF, Column, LinearProgram, LinearRow
 
 
 def number(value: float) -> str:
@@ -26,7 +26,7 @@ def linear(terms: Iterable[tuple[str, float]]) -> str:
     return " ".join(parts) or "0"
 
 
-def row_text(row: Row) -> str:
+def row_text(row: LinearRow) -> str:
     """One constraint as it stands in the model: `r3: 2 x1 + x4 <= 40`."""
     left = linear(row.terms)
     if row.span is not None:
@@ -47,7 +47,7 @@ def column_text(column: Column) -> str:
     return bounds if column.kind == "continuous" else f"{bounds}, {column.kind}"
 
 
-def objective_text(model: Model) -> str:
+def objective_text(model: LinearProgram) -> str:
     direction = "maximize" if model.maximize else "minimize"
     text = linear((column.name, column.cost) for column in model.columns if column.cost)
     if model.offset:
@@ -55,7 +55,7 @@ def objective_text(model: Model) -> str:
     return f"{direction} {text}"
 
 
-def algebra(model: Model) -> str:
+def algebra(model: LinearProgram) -> str:
     """The whole model, a line for each element."""
     lines = [objective_text(model), "subject to"]
     lines += [f"  {row_text(row)}" for row in model.rows]

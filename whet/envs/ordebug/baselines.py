@@ -16,7 +16,7 @@ from whet.envs.ordebug.actions import Action, editing
 from whet.envs.ordebug.edits import DropRow, Edit, Relax, SetBounds, SetRhs, SetSense, SetType
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Instance
-from whet.envs.ordebug.model import INF, Model, ModelError
+from whet.envs.ordebug.model import INF, LinearProgram, ModelError
 from whet.envs.ordebug.protocol import Protocol, Step, said_before, say
 from whet.envs.ordebug.search import search
 from whet.envs.ordebug.solver import elastic, feasible
@@ -34,11 +34,11 @@ GET_IIS = Action("get_iis")
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class RepairState:
     """What a policy knows at its turn: the instance (truth included), the model as it stands, the steps taken."""
 
     instance: Instance
-    model: Model
+    model: LinearProgram
     steps: tuple[Step, ...]
 
     @property
@@ -49,10 +49,10 @@ class State:
         return sum(isinstance(step, Action) and step.name == name for step in self.steps)
 
 
-Choice = Callable[[State], Action]
+Choice = Callable[[RepairState], Action]
 
 
-def replayed(sabotaged: Model, steps: tuple[Step, ...]) -> Model:
+def replayed(sabotaged: LinearProgram, steps: tuple[Step, ...]) -> LinearProgram:
     """The model after the steps, as the play has it: refused edits change nothing."""
     models = [sabotaged]
     for step in steps:
@@ -86,7 +86,7 @@ def all_baselines(protocol: Protocol, instance_of: Callable[[Task], Instance]) -
         def answer(task: Task, said: Conversation) -> Reply:
             instance = known(task)
             steps = tuple(said_before(said, protocol))
-            state = State(instance, replayed(instance.sabotaged, steps), steps)
+            state = RepairState(instance, replayed(instance.sabotaged, steps), steps)
             return say(choose(state), protocol, place=len(steps))
 
         return answer
@@ -94,14 +94,14 @@ def all_baselines(protocol: Protocol, instance_of: Callable[[Task], Instance]) -
     return {name: speaking(choose) for name, choose in CHOICES.items()}
 
 
-def oracle(state: State) -> Action:
+def oracle(state: RepairState) -> Action:
     """Names the faults, undoes each, submits."""
     if state.turn == 0:
         return Action("diagnose", names=tuple(sorted(state.instance.elements)))
     return _next(state, state.instance.repair, 1)
 
 
-def by_search(state: State) -> Action:
+def by_search(state: RepairState) -> Action:
     """Plays what the fixed edit search finds within its budget, or submits the model as it is."""
     return _next(state, _searched(state.instance), 0)
 
@@ -111,12 +111,12 @@ def _searched(instance: Instance) -> tuple[Edit, ...]:
     return search(instance, SEARCH_BUDGET).edits or ()
 
 
-def _next(state: State, edits: tuple[Edit, ...], before: int) -> Action:
+def _next(state: RepairState, edits: tuple[Edit, ...], before: int) -> Action:
     place = state.turn - before
     return editing(edits[place]) if place < len(edits) else SUBMIT
 
 
-def drop_first_iis(state: State) -> Action:
+def drop_first_iis(state: RepairState) -> Action:
     """Asks for a subsystem, drops its first row (or frees its first bound), again until the model is feasible."""
     iis = find_iis(state.model)
     if iis is None:
@@ -128,7 +128,7 @@ def drop_first_iis(state: State) -> Action:
     return editing(_freed(state.model, iis.columns[0].name, iis.columns[0].side))
 
 
-def by_elastic(state: State) -> Action:
+def by_elastic(state: RepairState) -> Action:
     """Relaxes what the elastic model violates, by as much; bounds that cross are freed."""
     found = elastic(state.model)
     if found.status == "optimal" and found.rows:
@@ -138,7 +138,7 @@ def by_elastic(state: State) -> Action:
     return SUBMIT if crossed is None else editing(_freed(state.model, crossed.name, "lower"))
 
 
-def greedy(state: State) -> Action:
+def greedy(state: RepairState) -> Action:
     """Of the plain edits of subsystem members, the one that leaves the least total violation; then submits."""
     iis = find_iis(state.model)
     if iis is None or state.took("get_iis") >= 6:
@@ -147,10 +147,10 @@ def greedy(state: State) -> Action:
         return GET_IIS
     options = [edit for name in iis.row_names for edit in _row_edits(state.model, name)]
     options += [_freed(state.model, member.name, member.side) for member in iis.columns]
-    return editing(min(enumerate(options), key=lambda one: (_violation(one[1].apply(state.model)), one[0]))[1])
+    return editing(min(enumerate(options), key=lambda option: (_violation(option[1].apply(state.model)), option[0]))[1])
 
 
-def at_random(state: State) -> Action:
+def at_random(state: RepairState) -> Action:
     """Any action on any element; submits when the model is feasible, and at times before."""
     rng = random.Random(seed_for("ordebug", "random", state.instance.id, state.turn))
     if state.turn and (rng.random() < 0.1 or feasible(state.model)):
@@ -180,7 +180,7 @@ CHOICES: dict[str, Choice] = {
 }
 
 
-def _row_edits(model: Model, name: str) -> Iterator[Edit]:
+def _row_edits(model: LinearProgram, name: str) -> Iterator[Edit]:
     row = model.row(name)
     if row.sense == "<=" and row.span is None:
         yield SetSense(name, ">=")
@@ -189,7 +189,7 @@ def _row_edits(model: Model, name: str) -> Iterator[Edit]:
     yield DropRow(name)
 
 
-def _freed(model: Model, name: str, side: str) -> Edit:
+def _freed(model: LinearProgram, name: str, side: str) -> Edit:
     """The bound on that side taken away; a binary column becomes an integer one first."""
     column = model.column(name)
     low = None if side == "lower" or column.lower == -INF else column.lower
@@ -197,6 +197,6 @@ def _freed(model: Model, name: str, side: str) -> Edit:
     return SetType(name, "integer", (low, high)) if column.kind == "binary" else SetBounds(name, low, high)
 
 
-def _violation(model: Model) -> float:
+def _violation(model: LinearProgram) -> float:
     found = elastic(model)
     return found.total if found.status == "optimal" else INF

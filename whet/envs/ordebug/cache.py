@@ -7,52 +7,28 @@ cache only saves time: it may be deleted, and an object that was tampered with i
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 import orjson
 
-from whet.envs.base import source_digest
-from whet.envs.ordebug import (
-    candidates,
-    certificate,
-    difficulty,
-    edits,
-    equivalence,
-    families,
-    faults,
-    iis,
-    instance,
-    making,
-    model,
-    search,
-    solver,
-    witnesses,
-)
-from whet.envs.ordebug.families import assignment, blending, covering, flow, lots, production, shifts, story
-from whet.envs.ordebug.faults import bounds, planting, requirements, senses, terms
+from whet.envs import fingerprint
+from whet.envs.ordebug import maker
 from whet.envs.ordebug.instance import Cell, Difficulty, FaultKind, Instance
 from whet.envs.ordebug.model import ModelError
 from whet.keys import bytes_digest, digest
 from whet.types import Split
 
-_FAMILIES: tuple[ModuleType, ...] = (
-    *(families, assignment, blending, covering, flow, lots, production, shifts, story),
-    *(faults, bounds, planting, requirements, senses, terms),
-)
-_METHOD: tuple[ModuleType, ...] = (
-    *(candidates, certificate, difficulty, edits, equivalence, iis, instance, making, model, search, solver, witnesses),
-)
+GENERATOR = maker.__name__
+"""The module that makes instances; what it imports is what they depend on."""
 
 
 @functools.cache
 def generator_digest() -> str:
-    """The code that makes instances and the solver's version: with another one, instances may be others."""
-    return digest(source_digest(*_FAMILIES, *_METHOD), importlib.metadata.version("highspy"))
+    """The code that makes instances, with the solver's version: with another one, instances may be others."""
+    return fingerprint.code(GENERATOR)
 
 
 def default_folder() -> Path:
@@ -104,7 +80,7 @@ def _certified(cell: Cell, split: Split, index: int, seed: int, folder: Path) ->
     request = digest(generator_digest(), cell.name, split, index, seed)
     found = cache.get(request)
     if found is None:
-        found = making.make(cell, split, index, seed)
+        found = maker.make(cell, split, index, seed)
         cache.put(request, found)
     return found
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from whet.envs.ordebug.edits import DropRow, Edit, SetBounds, SetCoef, SetRhs, SetSense, SetType
 from whet.envs.ordebug.iis import Iis
-from whet.envs.ordebug.model import INF, Column, Model, Row, Sense
+from whet.envs.ordebug.model import INF, Column, LinearProgram, LinearRow, Sense
 
 _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?")
 _FACTORS = (10.0, 0.1, -1.0, 2.0, 0.5, 100.0, 0.01)
@@ -26,7 +26,7 @@ _OTHER_SENSES: dict[Sense, tuple[Sense, ...]] = {"<=": (">=", "="), ">=": ("<=",
 class Clues:
     """What the search goes by: the broken model, its subsystem and the text that it should follow."""
 
-    model: Model
+    model: LinearProgram
     iis: Iis
     specification: str
 
@@ -47,7 +47,7 @@ def candidates(clues: Clues, count: int) -> tuple[Edit, ...]:
         edits = _row_edits(clues.model, name, numbers) if is_row else _column_edits(clues.model.column(name), numbers)
         for option, edit in enumerate(itertools.islice(_different(edits), most), start=1):
             ranked.append((place * option, place, option, edit))
-    ranked.sort(key=lambda one: one[:3])
+    ranked.sort(key=lambda candidate: candidate[:3])
     return tuple(edit for *_, edit in ranked[:count])
 
 
@@ -59,9 +59,9 @@ def _elements(clues: Clues) -> list[tuple[bool, str]]:
     near = [row.name for row in model.rows if any(name in touched for name, _ in row.terms)]
     tiers: list[tuple[Iterable[str], Iterable[str]]] = [
         (iis.row_names, iis.column_names),
-        ((), (one.name for one in model.columns if one.name in touched and one.whole)),
-        (near, (one.name for one in model.columns if one.name in touched)),
-        ((row.name for row in model.rows), (one.name for one in model.columns)),
+        ((), (column.name for column in model.columns if column.name in touched and column.whole)),
+        (near, (column.name for column in model.columns if column.name in touched)),
+        ((row.name for row in model.rows), (column.name for column in model.columns)),
     ]
     found: dict[tuple[bool, str], None] = {}
     for rows, columns in tiers:
@@ -74,7 +74,7 @@ def _elements(clues: Clues) -> list[tuple[bool, str]]:
     return list(found)
 
 
-def _row_edits(model: Model, name: str, numbers: Sequence[float]) -> Iterator[Edit]:
+def _row_edits(model: LinearProgram, name: str, numbers: Sequence[float]) -> Iterator[Edit]:
     """Sense and removal first, then right-hand side, signs, sizes and missing terms in turns."""
     row = model.row(name)
     senses = _OTHER_SENSES[row.sense]
@@ -90,13 +90,13 @@ def _row_edits(model: Model, name: str, numbers: Sequence[float]) -> Iterator[Ed
     )
 
 
-def _scaled_terms(row: Row) -> Iterator[Edit]:
+def _scaled_terms(row: LinearRow) -> Iterator[Edit]:
     for factor in (0.1, 10.0, 0.5, 2.0):
         for column, value in row.terms:
             yield SetCoef(row.name, column, _tidy(value * factor))
 
 
-def _replaced_terms(row: Row, numbers: Sequence[float]) -> Iterator[Edit]:
+def _replaced_terms(row: LinearRow, numbers: Sequence[float]) -> Iterator[Edit]:
     yield from _in_turns(
         *(
             (SetCoef(row.name, column, math.copysign(number, value)) for number in _nearest(abs(value), numbers))
@@ -105,7 +105,7 @@ def _replaced_terms(row: Row, numbers: Sequence[float]) -> Iterator[Edit]:
     )
 
 
-def _missing_terms(model: Model, row: Row) -> Iterator[Edit]:
+def _missing_terms(model: LinearProgram, row: LinearRow) -> Iterator[Edit]:
     """Columns that stand beside those of the row elsewhere, with values that the row or the column already has."""
     mine = dict(row.terms)
     beside: dict[str, list[float]] = {}

@@ -9,8 +9,8 @@ from whet.envs.ordebug.edits import Edit, apply_all, element
 from whet.envs.ordebug.equivalence import Checker, close
 from whet.envs.ordebug.iis import Iis, find_iis, is_irreducible
 from whet.envs.ordebug.instance import Certificate, Instance, PlantedFault, shown_elements
-from whet.envs.ordebug.model import Model, ModelError
-from whet.envs.ordebug.search import BUDGETS, Found, search_with
+from whet.envs.ordebug.model import LinearProgram, ModelError
+from whet.envs.ordebug.search import BUDGETS, SearchResult, search_with
 from whet.envs.ordebug.solver import feasible
 from whet.envs.ordebug.witnesses import Witnesses
 
@@ -21,27 +21,27 @@ MOST_DROPS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class DropOutcome:
     """How dropping the first row of the subsystem, again and again, ends."""
 
     repaired: bool
     feasible: bool
 
 
-def drop_first(model: Model, iis: Iis, checker: Checker) -> Dropped:
+def drop_first(model: LinearProgram, iis: Iis, checker: Checker) -> DropOutcome:
     """Drop the first row of each subsystem until the model is feasible or only bounds are left to blame."""
     shown: Iis | None = iis
     for _ in range(MOST_DROPS):
         if shown is None:
-            return Dropped(checker.repaired(model), True)
+            return DropOutcome(checker.repaired(model), True)
         if not shown.rows:
             break
         model = model.without_row(shown.rows[0].name)
         shown = find_iis(model)
-    return Dropped(False, False)
+    return DropOutcome(False, False)
 
 
-def minimum_edits(sabotaged: Model, repair: tuple[Edit, ...], witnesses: Witnesses) -> int | None:
+def minimum_edits(sabotaged: LinearProgram, repair: tuple[Edit, ...], witnesses: Witnesses) -> int | None:
     """The least number of edits that repairs the model, where it can be proved to be that of the reference repair.
 
     Each element that rejects a point of the original must be touched by every repair, and an edit touches one element:
@@ -51,17 +51,19 @@ def minimum_edits(sabotaged: Model, repair: tuple[Edit, ...], witnesses: Witness
     return len(needed) if len(needed) == len(repair) and needed == {element(edit) for edit in repair} else None
 
 
-def searched(sabotaged: Model, iis: Iis, specification: str, witnesses: Witnesses, budget: int = BUDGETS[-1]) -> Found:
+def searched(
+    sabotaged: LinearProgram, iis: Iis, specification: str, witnesses: Witnesses, budget: int = BUDGETS[-1]
+) -> SearchResult:
     """The edit search, at its largest budget unless told otherwise."""
     return search_with(Clues(sabotaged, iis, specification), witnesses.checker, budget, witnesses)
 
 
 def certify(
-    original: Model,
+    original: LinearProgram,
     faults: tuple[PlantedFault, ...],
     iis: Iis,
-    found: Found,
-    dropped: Dropped,
+    found: SearchResult,
+    dropped: DropOutcome,
     checker: Checker,
 ) -> Certificate:
     """The certificate of what has been checked."""
@@ -103,12 +105,12 @@ def verify(instance: Instance) -> list[str]:
     found = searched(instance.sabotaged, told.subsystem, instance.specification, witnesses)
     if (found.tries if found.edits is not None else None, found.rate) != (told.search_tries, told.search_rate):
         wrong.append(f"the search took {found.tries} tries, not {told.search_tries}")
-    if drop_first(instance.sabotaged, told.subsystem, checker) != Dropped(told.drop_first, told.drop_feasible):
+    if drop_first(instance.sabotaged, told.subsystem, checker) != DropOutcome(told.drop_first, told.drop_feasible):
         wrong.append("dropping the first row ends otherwise")
     return wrong
 
 
-def subsystem_problems(model: Model, iis: Iis) -> list[str]:
+def subsystem_problems(model: LinearProgram, iis: Iis) -> list[str]:
     """What is wrong with a subsystem: by removal up to `REMOVAL_ROWS` rows, else by the solver's own word."""
     if len(model.rows) <= REMOVAL_ROWS:
         try:

@@ -14,7 +14,7 @@ from whet.envs.ordebug.actions import SHOWN_AT_ONCE, Action, editing
 from whet.envs.ordebug.algebra import column_text, row_text
 from whet.envs.ordebug.edits import Edit, Relax, SetBounds, SetType
 from whet.envs.ordebug.instance import Instance, PlantedFault
-from whet.envs.ordebug.play import Settings
+from whet.envs.ordebug.play import OrDebugSettings
 
 _LOOK = (
     "First I look at what contradicts what.",
@@ -49,17 +49,17 @@ _DONE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DemonstrationStep:
     """One reply of a demonstration: why, then what."""
 
     thought: str
     action: Action
 
 
-def demonstration(instance: Instance, settings: Settings, seed: int) -> list[Told]:
+def demonstration(instance: Instance, settings: OrDebugSettings, seed: int) -> list[DemonstrationStep]:
     """A whole attempt that ends in the repair; always within the step limit."""
     rng = random.Random(seed)
-    needed = [*_blame(rng, instance), *_repairs(rng, instance), Told(rng.choice(_DONE), Action("submit"))]
+    needed = [*_blame(rng, instance), *_repairs(rng, instance), DemonstrationStep(rng.choice(_DONE), Action("submit"))]
     optional = list(_looking(rng, instance, must_read=settings.reveal == "query"))
     room = settings.max_steps - len(needed)
     if room < len(optional):
@@ -71,44 +71,44 @@ def demonstration(instance: Instance, settings: Settings, seed: int) -> list[Tol
     return [*optional, *needed]
 
 
-def _looking(rng: random.Random, instance: Instance, must_read: bool) -> Iterator[Told]:
+def _looking(rng: random.Random, instance: Instance, must_read: bool) -> Iterator[DemonstrationStep]:
     subsystem = instance.certificate.subsystem
     if rng.random() < 0.85:
-        yield Told(rng.choice(_LOOK), Action("get_iis"))
+        yield DemonstrationStep(rng.choice(_LOOK), Action("get_iis"))
     if must_read or rng.random() < 0.4:
-        wrong = [one.partition(":")[2] for one in sorted(instance.elements)]
+        wrong = [element.partition(":")[2] for element in sorted(instance.elements)]
         near = [*subsystem.row_names, *subsystem.column_names]
         rng.shuffle(near)
         names = list(dict.fromkeys([*wrong, *near]))[
             : max(min(len(wrong), SHOWN_AT_ONCE), rng.randint(2, SHOWN_AT_ONCE))
         ]
         rng.shuffle(names)
-        yield Told(rng.choice(_READ), Action("show", names=tuple(names)))
+        yield DemonstrationStep(rng.choice(_READ), Action("show", names=tuple(names)))
     sound = [name for name in subsystem.row_names if f"row:{name}" not in instance.elements]
     if sound and rng.random() < 0.2:
         name = rng.choice(sound)
         amount = float(max(1, round(abs(instance.sabotaged.row(name).rhs) / 10)))
-        yield Told(rng.choice(_DOUBT).format(name=name), editing(Relax(name, amount)))
-        yield Told(rng.choice(_BACK).format(name=name), Action("undo"))
+        yield DemonstrationStep(rng.choice(_DOUBT).format(name=name), editing(Relax(name, amount)))
+        yield DemonstrationStep(rng.choice(_BACK).format(name=name), Action("undo"))
     elif sound and rng.random() < 0.2:
-        yield Told("How far is it from holding?", Action("check_slack", names=(rng.choice(sound),)))
+        yield DemonstrationStep("How far is it from holding?", Action("check_slack", names=(rng.choice(sound),)))
 
 
-def _blame(rng: random.Random, instance: Instance) -> Iterator[Told]:
+def _blame(rng: random.Random, instance: Instance) -> Iterator[DemonstrationStep]:
     told = "; ".join(fault.text for fault in instance.faults)
-    names = [one.partition(":")[2] for one in sorted(instance.elements)]
+    names = [element.partition(":")[2] for element in sorted(instance.elements)]
     rng.shuffle(names)
-    yield Told(rng.choice(_BLAME).format(text=told), Action("diagnose", names=tuple(names)))
+    yield DemonstrationStep(rng.choice(_BLAME).format(text=told), Action("diagnose", names=tuple(names)))
 
 
-def _repairs(rng: random.Random, instance: Instance) -> Iterator[Told]:
+def _repairs(rng: random.Random, instance: Instance) -> Iterator[DemonstrationStep]:
     """Every fault undone, in any order of the faults."""
     faults: Sequence[PlantedFault] = rng.sample(instance.faults, len(instance.faults))
     model = instance.sabotaged
     for fault in faults:
         for edit in fault.repair:
             model = edit.apply(model)
-            yield Told(rng.choice(_MEND).format(text=_after(edit, instance)), editing(edit))
+            yield DemonstrationStep(rng.choice(_MEND).format(text=_after(edit, instance)), editing(edit))
 
 
 def _after(edit: Edit, instance: Instance) -> str:

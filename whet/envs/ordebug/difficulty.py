@@ -18,7 +18,7 @@ BANDS: dict[Difficulty, tuple[float, float]] = {"easy": (0.8, 1.0), "medium": (0
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ProblemShape:
     """What is drawn: so many faults, in a problem of so many rows. `weight`: how often, against the other shapes."""
 
     faults: int
@@ -26,12 +26,17 @@ class Shape:
     weight: float = 1.0
 
 
-_EASY = (Shape(1, (5, 30)),)
-_HARD = (Shape(2, (8, 70), 6), Shape(3, (8, 70), 3), Shape(2, (70, 180)))
-_ONE_OF_MANY = (Shape(1, (6, 70), 8), Shape(2, (5, 12)), Shape(1, (70, 180), 0.5))
-_TWO_OF_FEW = (Shape(2, (5, 14), 6), Shape(2, (14, 40), 3), Shape(1, (6, 70), 2), Shape(2, (40, 180), 0.25))
+_EASY = (ProblemShape(1, (5, 30)),)
+_HARD = (ProblemShape(2, (8, 70), 6), ProblemShape(3, (8, 70), 3), ProblemShape(2, (70, 180)))
+_ONE_OF_MANY = (ProblemShape(1, (6, 70), 8), ProblemShape(2, (5, 12)), ProblemShape(1, (70, 180), 0.5))
+_TWO_OF_FEW = (
+    ProblemShape(2, (5, 14), 6),
+    ProblemShape(2, (14, 40), 3),
+    ProblemShape(1, (6, 70), 2),
+    ProblemShape(2, (40, 180), 0.25),
+)
 
-SHAPES: dict[Difficulty, dict[FaultKind, tuple[Shape, ...]]] = {
+SHAPES: dict[Difficulty, dict[FaultKind, tuple[ProblemShape, ...]]] = {
     "easy": {"A": _EASY, "B": _EASY, "C": _EASY, "D": _EASY},
     "medium": {"A": _TWO_OF_FEW, "B": _ONE_OF_MANY, "C": _ONE_OF_MANY, "D": _TWO_OF_FEW},
     "hard": {"A": _HARD, "B": _HARD, "C": _HARD, "D": _HARD},
@@ -39,12 +44,12 @@ SHAPES: dict[Difficulty, dict[FaultKind, tuple[Shape, ...]]] = {
 """Turning a comparison or dropping a row is tried early, so a single such fault is seldom of medium difficulty."""
 
 
-def shape_drawn(rng: random.Random, cell: Cell) -> Shape:
+def shape_drawn(rng: random.Random, cell: Cell) -> ProblemShape:
     shapes = SHAPES[cell.difficulty][cell.kind]
     return rng.choices(shapes, [shape.weight for shape in shapes])[0]
 
 
-def rows_drawn(rng: random.Random, shape: Shape, most: int) -> int:
+def rows_drawn(rng: random.Random, shape: ProblemShape, most: int) -> int:
     """How many rows to aim at, in a family that goes up to `most`; small problems are the more frequent."""
     high = min(shape.rows[1], most)
     low = min(shape.rows[0], high)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
-from whet.envs.ordebug.model import INF, Kind, Model, ModelError, Row, Sense
+from whet.envs.ordebug.model import INF, Kind, LinearProgram, LinearRow, ModelError, Sense
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class SetSense:
     row: str
     sense: Sense
 
-    def apply(self, model: Model) -> Model:
+    def apply(self, model: LinearProgram) -> LinearProgram:
         row = model.row(self.row)
         return model.with_row(replace(row, sense=self.sense, span=None if self.sense == "=" else row.span))
 
@@ -32,7 +32,7 @@ class SetRhs:
     row: str
     value: float
 
-    def apply(self, model: Model) -> Model:
+    def apply(self, model: LinearProgram) -> LinearProgram:
         return model.with_row(replace(model.row(self.row), rhs=self.value))
 
 
@@ -45,7 +45,7 @@ class SetCoef:
     column: str
     value: float
 
-    def apply(self, model: Model) -> Model:
+    def apply(self, model: LinearProgram) -> LinearProgram:
         row, place = model.row(self.row), model.column_index
         terms = dict(row.terms)
         new = model.column(self.column).name not in terms
@@ -63,7 +63,7 @@ class SetBounds:
     lower: float | None
     upper: float | None
 
-    def apply(self, model: Model) -> Model:
+    def apply(self, model: LinearProgram) -> LinearProgram:
         low, high = _bounds(self.lower, self.upper)
         return model.with_column(replace(model.column(self.column), lower=low, upper=high))
 
@@ -77,7 +77,7 @@ class SetType:
     kind: Kind
     bounds: tuple[float | None, float | None] | None = None
 
-    def apply(self, model: Model) -> Model:
+    def apply(self, model: LinearProgram) -> LinearProgram:
         column = model.column(self.column)
         low, high = (column.lower, column.upper) if self.bounds is None else _bounds(*self.bounds)
         if self.kind == "binary" and self.bounds is None:
@@ -93,7 +93,7 @@ class Relax:
     row: str
     amount: float
 
-    def apply(self, model: Model) -> Model:
+    def apply(self, model: LinearProgram) -> LinearProgram:
         row = model.row(self.row)
         if not (math.isfinite(self.amount) and self.amount >= 0.0):
             raise ModelError(f"relax takes an amount of 0 or more, not {self.amount}")
@@ -109,7 +109,7 @@ class DropRow:
     op: ClassVar[str] = "drop"
     row: str
 
-    def apply(self, model: Model) -> Model:
+    def apply(self, model: LinearProgram) -> LinearProgram:
         return model.without_row(self.row)
 
 
@@ -124,20 +124,20 @@ class AddRow:
     rhs: float
     span: float | None = None
 
-    def apply(self, model: Model) -> Model:
+    def apply(self, model: LinearProgram) -> LinearProgram:
         if self.row in model.row_index:
             raise ModelError(f"there is a constraint {self.row!r} already: choose another name, or edit it")
-        return model.with_row(Row(self.row, self.terms, self.sense, self.rhs, self.span))
+        return model.with_row(LinearRow(self.row, self.terms, self.sense, self.rhs, self.span))
 
 
 Edit = SetSense | SetRhs | SetCoef | SetBounds | SetType | Relax | DropRow | AddRow
 
 EDITS: dict[str, type[Edit]] = {
-    one.op: one for one in (SetSense, SetRhs, SetCoef, SetBounds, SetType, Relax, DropRow, AddRow)
+    kind.op: kind for kind in (SetSense, SetRhs, SetCoef, SetBounds, SetType, Relax, DropRow, AddRow)
 }
 
 
-def apply_all(model: Model, edits: Iterable[Edit]) -> Model:
+def apply_all(model: LinearProgram, edits: Iterable[Edit]) -> LinearProgram:
     """The model after every edit in turn."""
     for edit in edits:
         model = edit.apply(model)
@@ -166,7 +166,7 @@ def element(edit: Edit) -> str:
     return f"column:{edit.column}" if isinstance(edit, SetBounds | SetType) else f"row:{edit.row}"
 
 
-def difference(before: Model, after: Model) -> tuple[Edit, ...]:
+def difference(before: LinearProgram, after: LinearProgram) -> tuple[Edit, ...]:
     """The fewest edits that turn `before` into `after` element by element; columns must have the same names.
 
     Each changed sense, right-hand side, coefficient and column declaration is one edit, as is a row added or dropped.
@@ -193,7 +193,7 @@ def difference(before: Model, after: Model) -> tuple[Edit, ...]:
     return tuple(found)
 
 
-def _row_difference(old: Row, new: Row) -> list[Edit]:
+def _row_difference(old: LinearRow, new: LinearRow) -> list[Edit]:
     if old.span != new.span:
         return [DropRow(old.name), AddRow(new.name, new.terms, new.sense, new.rhs, new.span)]
     found: list[Edit] = []

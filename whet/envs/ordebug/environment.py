@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from whet.envs import splits
 from whet.envs.base import Baseline, Environment, Play
+from whet.envs.fingerprint import fingerprint
 from whet.envs.ordebug import baselines, prompt
 from whet.envs.ordebug.instance import CELLS, Cell, Instance, assembled
-from whet.envs.ordebug.model import Model
-from whet.envs.ordebug.play import Settings, play
+from whet.envs.ordebug.model import LinearProgram
+from whet.envs.ordebug.play import OrDebugSettings, play
 from whet.envs.ordebug.solver import library
 from whet.errors import WhetError
-from whet.keys import bytes_digest, digest
+from whet.keys import digest
 from whet.types import Label, Split, Task, user
 
 
-class Source(Protocol):
+class InstanceSource(Protocol):
     """Where instances come from."""
 
     digest: str
@@ -32,7 +32,7 @@ class Source(Protocol):
     def instance(self, split: Split, index: int) -> Instance: ...
 
 
-class Generated:
+class GeneratedInstances:
     """Certified instances of some cells, which take turns; made when first asked for, then read from the cache."""
 
     about = "certified problems in twelve cells"
@@ -56,26 +56,26 @@ class Generated:
         return certified(cell.kind, cell.difficulty, split, turn)
 
 
-class Imported:
+class ImportedInstances:
     """The instances of a folder, all in one split or each where its content belongs."""
 
     def __init__(self, folder: str, split: Literal["train", "select", "test", "content"]) -> None:
-        from whet.envs.ordebug.importing import load_directory
+        from whet.envs.ordebug.directory import load_directory
 
         found = load_directory(Path(folder))
         self.refused = found.refused
         self._places: dict[Split, list[Instance]] = {"train": [], "select": [], "test": []}
-        for one in found.instances:
-            self._places[splits.split_of(one.content) if split == "content" else split].append(one)
+        for instance in found.instances:
+            self._places[splits.split_of(instance.content) if split == "content" else split].append(instance)
         self.about = f"{len(found.instances)} problems of {folder}, {len(found.refused)} refused"
-        self.digest = digest([one.to_data() for one in found.instances], split)
+        self.digest = digest([instance.to_data() for instance in found.instances], split)
 
     def size(self, split: Split) -> int | None:
         return len(self._places[split])
 
     def label(self, split: Split, index: int) -> Label:
-        one = self.instance(split, index)
-        return Label(one.kind, one.difficulty)
+        instance = self.instance(split, index)
+        return Label(instance.kind, instance.difficulty)
 
     def instance(self, split: Split, index: int) -> Instance:
         there = self._places[split]
@@ -90,7 +90,7 @@ class OrDebug(Environment):
     def __init__(
         self,
         name: str,
-        settings: Settings,
+        settings: OrDebugSettings,
         folder: str = "",
         cells: tuple[str, ...] = (),
         split: Literal["train", "select", "test", "content"] = "select",
@@ -98,16 +98,18 @@ class OrDebug(Environment):
         library()  # says at once what is missing
         self._made_from = (name, settings, folder, cells, split)
         self._settings = settings
-        self._source: Source = Imported(folder, split) if folder else Generated(cells)
+        self._source: InstanceSource = ImportedInstances(folder, split) if folder else GeneratedInstances(cells)
         self.name = name
         self.about = f"repair an optimisation model that has become infeasible: {self._source.about}"
-        self.fingerprint = f"ordebug-{digest(settings, self._source.digest, package_digest())}"
+        self.fingerprint = fingerprint(
+            "ordebug", type(self), arguments=settings, data=self._source.digest, without=("gurobipy",)
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return OrDebug, self._made_from
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> OrDebugSettings:
         return self._settings
 
     def size(self, split: Split) -> int | None:
@@ -130,7 +132,7 @@ class OrDebug(Environment):
         return baselines.all_baselines(self._settings.protocol, instance_of)
 
 
-def task_of(instance: Instance, split: Split, index: int, label: Label, settings: Settings) -> Task:
+def task_of(instance: Instance, split: Split, index: int, label: Label, settings: OrDebugSettings) -> Task:
     """The instance as a task."""
     text = prompt.opening(
         instance.sabotaged,
@@ -146,12 +148,5 @@ def task_of(instance: Instance, split: Split, index: int, label: Label, settings
 
 def instance_of(task: Task) -> Instance:
     """The instance that a task was made of."""
-    model = Model.from_data(task.data["model"])
+    model = LinearProgram.from_data(task.data["model"])
     return assembled(model, {**task.truth, "specification": task.data["specification"]})
-
-
-@functools.cache
-def package_digest() -> str:
-    """The source of the whole package: any change of it makes another environment."""
-    files = sorted(Path(__file__).parent.rglob("*.py"))
-    return bytes_digest(b"\x1f".join(path.name.encode() + b"\x1e" + path.read_bytes() for path in files))

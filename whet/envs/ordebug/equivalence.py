@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from whet.envs.ordebug.model import INF, Column, Model, Row, violations
-from whet.envs.ordebug.solver import TIME_LIMIT, Solved, extreme, solve
+from whet.envs.ordebug.model import INF, Column, LinearProgram, LinearRow, violations
+from whet.envs.ordebug.solver import TIME_LIMIT, SolverResult, extreme, solve
 from whet.keys import seed_for
 
 TOLERANCE = 1e-5
@@ -28,8 +28,11 @@ DIRECTIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """`same`: equivalent. Otherwise `why` names the first difference found; `timeout`: the time did not suffice."""
+class Equivalence:
+    """Whether a model is equivalent to the original. If not, `why` names the first difference that was found.
+
+    `timeout`: the time did not suffice to tell.
+    """
 
     same: bool
     why: str = ""
@@ -42,78 +45,80 @@ def close(one: float, other: float, tolerance: float = TOLERANCE) -> bool:
 class Checker:
     """Compares models with one original; what is known about the original is computed once."""
 
-    def __init__(self, original: Model, *, time_limit: float = TIME_LIMIT) -> None:
+    def __init__(self, original: LinearProgram, *, time_limit: float = TIME_LIMIT) -> None:
         self.original = original
         self._time_limit = time_limit
 
     @cached_property
-    def best(self) -> Solved:
+    def best(self) -> SolverResult:
         return solve(self.original, time_limit=self._time_limit)
 
     @cached_property
     def points(self) -> tuple[dict[str, float], ...]:
         """Feasible points of the original: its optimum, and extreme ones in random directions."""
         found = [self.best, *_extremes(self.original, self._time_limit)]
-        return tuple(one.point(self.original) for one in found if one.optimal)
+        return tuple(result.point(self.original) for result in found if result.optimal)
 
-    def accepts_points(self, model: Model) -> bool:
+    def accepts_points(self, model: LinearProgram) -> bool:
         """Whether every stored point of the original is feasible in `model`: quick, necessary, not sufficient."""
         return not any(violations(model, point, 10 * TOLERANCE) for point in self.points)
 
-    def repaired(self, model: Model) -> bool:
+    def repaired(self, model: LinearProgram) -> bool:
         return self.verdict(model).same
 
-    def verdict(self, model: Model) -> Verdict:
+    def verdict(self, model: LinearProgram) -> Equivalence:
         """Whether `model` is equivalent to the original, else the first difference; cheap differences first."""
         original, limit = self.original, self._time_limit
         if {column.name for column in model.columns} != {column.name for column in original.columns}:
-            return Verdict(False, "columns")
+            return Equivalence(False, "columns")
         if not _same_objective(model, original):
-            return Verdict(False, "objective_function")
+            return Equivalence(False, "objective_function")
         if _same_text(model, original):
-            return Verdict(True)
+            return Equivalence(True)
         lost = _unstated(model, original)
         if lost:
-            return Verdict(False, f"requirement {lost} is not stated")
+            return Equivalence(False, f"requirement {lost} is not stated")
         if not self.accepts_points(model):
-            return Verdict(False, "original_point")
+            return Equivalence(False, "original_point")
         best = solve(model, time_limit=limit)
         if "time_limit" in (best.status, self.best.status):
-            return Verdict(False, "timeout")
+            return Equivalence(False, "timeout")
         if best.status != self.best.status:
-            return Verdict(False, f"status_{best.status}")
+            return Equivalence(False, f"status_{best.status}")
         if best.objective is not None and not close(best.objective, self.best.objective or 0.0):
-            return Verdict(False, "objective")
+            return Equivalence(False, "objective")
         why = _escape(model, original, limit) or _escape(original, model, limit)
         if not why and any(
-            violations(original, one.point(model), 10 * TOLERANCE) for one in _extremes(model, limit) if one.optimal
+            violations(original, result.point(model), 10 * TOLERANCE)
+            for result in _extremes(model, limit)
+            if result.optimal
         ):
             why = "sampled_point"
-        return Verdict(not why, why)
+        return Equivalence(not why, why)
 
 
-def equivalent(model: Model, original: Model, *, time_limit: float = TIME_LIMIT) -> Verdict:
+def equivalent(model: LinearProgram, original: LinearProgram, *, time_limit: float = TIME_LIMIT) -> Equivalence:
     """Compare a `model` with the `original`; both must have columns of the same names."""
     return Checker(original, time_limit=time_limit).verdict(model)
 
 
-def _same_objective(model: Model, original: Model) -> bool:
+def _same_objective(model: LinearProgram, original: LinearProgram) -> bool:
     if model.maximize != original.maximize or not close(model.offset, original.offset):
         return False
     return all(close(column.cost, original.column(column.name).cost) for column in model.columns)
 
 
-def _same_text(model: Model, original: Model) -> bool:
+def _same_text(model: LinearProgram, original: LinearProgram) -> bool:
     rows = {_form(row) for row in model.rows} == {_form(row) for row in original.rows}
     return rows and all(_declared(column) == _declared(original.column(column.name)) for column in model.columns)
 
 
-def _form(row: Row) -> tuple[tuple[tuple[str, float], ...], float, float]:
+def _form(row: LinearRow) -> tuple[tuple[tuple[str, float], ...], float, float]:
     """A row without its name: terms in order of name, and the interval of its activity."""
     return tuple(sorted(row.terms)), row.lower, row.upper
 
 
-def _unstated(model: Model, original: Model) -> str:
+def _unstated(model: LinearProgram, original: LinearProgram) -> str:
     """The first row of the original that no row of the model says, or ''."""
     known = {_form(row) for row in model.rows}
     lost = [row for row in original.rows if _form(row) not in known]
@@ -125,12 +130,12 @@ def _unstated(model: Model, original: Model) -> str:
         said.setdefault(direction, []).append(limits)
     for row in lost:
         direction, (low, high) = _scaled(row, original)
-        if not any(_same_limit(low, one) and _same_limit(high, other) for one, other in said.get(direction, ())):
+        if not any(_same_limit(low, lower) and _same_limit(high, upper) for lower, upper in said.get(direction, ())):
             return row.name
     return ""
 
 
-def _scaled(row: Row, model: Model) -> tuple[tuple[tuple[str, float], ...], tuple[float, float]]:
+def _scaled(row: LinearRow, model: LinearProgram) -> tuple[tuple[tuple[str, float], ...], tuple[float, float]]:
     """The terms divided by the first coefficient, and the limits with them.
 
     Where only whole numbers can come out on the left, limits are brought to the next whole number inside.
@@ -156,7 +161,7 @@ def _declared(column: Column) -> tuple[float, float, bool]:
     return column.lower, column.upper, column.whole
 
 
-def _escape(inner: Model, outer: Model, time_limit: float) -> str:
+def _escape(inner: LinearProgram, outer: LinearProgram, time_limit: float) -> str:
     """Why some point of `inner` is not one of `outer`, or ''."""
     known = {_form(row) for row in inner.rows}
     for row in outer.rows:
@@ -173,7 +178,9 @@ def _escape(inner: Model, outer: Model, time_limit: float) -> str:
     return ""
 
 
-def _breaks(model: Model, terms: Sequence[tuple[str, float]], lower: float, upper: float, time_limit: float) -> bool:
+def _breaks(
+    model: LinearProgram, terms: Sequence[tuple[str, float]], lower: float, upper: float, time_limit: float
+) -> bool:
     """Whether some point of the model takes the form out of [lower, upper]; a solve without answer counts as yes."""
     if upper < INF:
         most = extreme(model, terms, time_limit=time_limit)
@@ -189,20 +196,20 @@ def _beyond(value: float, limit: float) -> bool:
     return value > limit + TOLERANCE * max(1.0, abs(limit))
 
 
-def _fixed(model: Model, column: str, time_limit: float) -> bool:
+def _fixed(model: LinearProgram, column: str, time_limit: float) -> bool:
     """Whether the column takes one whole value only: then its type does not matter."""
     most = extreme(model, [(column, 1.0)], time_limit=time_limit).objective
     least = extreme(model, [(column, -1.0)], time_limit=time_limit).objective
     return most is not None and least is not None and close(most, -least) and close(most, round(most))
 
 
-def _extremes(model: Model, time_limit: float) -> Iterator[Solved]:
+def _extremes(model: LinearProgram, time_limit: float) -> Iterator[SolverResult]:
     """Extreme points in random directions, the same for all models with as many columns."""
     for direction in _directions(model):
         yield extreme(model, direction, time_limit=time_limit)
 
 
-def _directions(model: Model) -> Iterator[list[tuple[str, float]]]:
+def _directions(model: LinearProgram) -> Iterator[list[tuple[str, float]]]:
     rng = random.Random(seed_for("ordebug", "directions", len(model.columns)))
     for _ in range(DIRECTIONS):
         yield [(column.name, rng.gauss(0.0, 1.0)) for column in model.columns]

@@ -37,7 +37,7 @@ _IMPORTED = (
 )
 
 
-class _Family:
+class OrDebugFamily:
     """`ordebug`, `ordebug/CELL` (generated and certified), `ordebug:DIR` (a folder of MPS models and dataset.json)."""
 
     name = "ordebug"
@@ -51,7 +51,7 @@ class _Family:
 
     def build(self, variant: str, source: str, args: Mapping[str, Any]) -> Environment:
         from whet.envs.ordebug.environment import OrDebug
-        from whet.envs.ordebug.play import Settings
+        from whet.envs.ordebug.play import OrDebugSettings
 
         if variant and variant not in CELL_NAMES:
             raise WhetError(
@@ -61,11 +61,15 @@ class _Family:
             raise WhetError(f"ordebug:{source} takes no cell: the folder says what is in it")
         where = f"ordebug/{variant}" if variant else f"ordebug:{source}" if source else "ordebug"
         takes = _IMPORTED if source else () if variant else _GENERATED
-        given = {one.name: one.default for one in (*_PLAYED, *takes)} | accept(where, (*_PLAYED, *takes), args)
+        given = {argument.name: argument.default for argument in (*_PLAYED, *takes)} | accept(
+            where, (*_PLAYED, *takes), args
+        )
         if given["max_steps"] < 1 or given["time_limit"] <= 0:
             raise WhetError(f"{where}: max_steps and time_limit must be above 0")
-        played = {one.name: given[one.name] for one in _PLAYED}
-        return OrDebug(where, Settings(**played), source, _cells(where, variant, given), given.get("split", "select"))
+        played = {argument.name: given[argument.name] for argument in _PLAYED}
+        return OrDebug(
+            where, OrDebugSettings(**played), source, _cells(where, variant, given), given.get("split", "select")
+        )
 
 
 def _cells(where: str, variant: str, given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -82,4 +86,4 @@ def _cells(where: str, variant: str, given: Mapping[str, Any]) -> tuple[str, ...
     return tuple(found)
 
 
-FAMILY = _Family()
+FAMILY = OrDebugFamily()

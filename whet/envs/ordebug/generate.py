@@ -18,7 +18,7 @@ from whet.envs import splits
 from whet.envs.ordebug.cache import generator_digest
 from whet.envs.ordebug.edits import SetBounds, SetType
 from whet.envs.ordebug.instance import CELLS, Cell, Instance, certificate_to_data, fault_to_data
-from whet.envs.ordebug.making import make
+from whet.envs.ordebug.maker import make
 from whet.envs.ordebug.mps import write_mps
 from whet.errors import WhetError
 
@@ -29,8 +29,8 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What one directory holds."""
+class DirectorySummary:
+    """The figures of one written directory of problems."""
 
     cell: Cell
     problems: int
@@ -48,7 +48,7 @@ def generate_all(
     cells: Sequence[Cell] = CELLS,
     processes: int = 2,
     progress: Progress | None = None,
-) -> tuple[Written, ...]:
+) -> tuple[DirectorySummary, ...]:
     """Write `n` problems for each cell under `out`, which must be empty or new."""
     if n < 1:
         raise WhetError(f"ordebug generate: --n {n} is no number of problems; take 1 or more")
@@ -66,7 +66,7 @@ def generate_all(
     return written
 
 
-def write_cell(folder: Path, cell: Cell, instances: Sequence[Instance], seed: int) -> Written:
+def write_cell(folder: Path, cell: Cell, instances: Sequence[Instance], seed: int) -> DirectorySummary:
     """One directory: a record for each problem, and its model as it is shown."""
     models = folder / "models"
     models.mkdir(parents=True, exist_ok=True)
@@ -86,11 +86,11 @@ def write_cell(folder: Path, cell: Cell, instances: Sequence[Instance], seed: in
     (folder / "dataset.json").write_bytes(orjson.dumps(dataset, option=orjson.OPT_INDENT_2) + b"\n")
     told = [instance.certificate for instance in instances]
     sizes = [len(instance.sabotaged.rows) for instance in instances]
-    return Written(
+    return DirectorySummary(
         cell,
         len(instances),
-        sum(one.search_rate for one in told) / len(told),
-        sum(one.drop_first for one in told) / len(told),
+        sum(certificate.search_rate for certificate in told) / len(told),
+        sum(certificate.drop_first for certificate in told) / len(told),
         (min(sizes), max(sizes)),
     )
 
@@ -149,19 +149,19 @@ def _unseen(instance: Instance, cell: Cell, index: int, n: int, seed: int, seen:
     return instance
 
 
-def _write_summary(out: Path, written: Sequence[Written], seed: int) -> None:
+def _write_summary(out: Path, written: Sequence[DirectorySummary], seed: int) -> None:
     summary = {
         "seed": seed,
         "generator": generator_digest(),
-        "problems": sum(one.problems for one in written),
+        "problems": sum(summary.problems for summary in written),
         "cells": {
-            one.cell.name: {
-                "problems": one.problems,
-                "search_rate": round(one.search_rate, 4),
-                "drop_first_rate": round(one.drop_first_rate, 4),
-                "rows": list(one.rows),
+            summary.cell.name: {
+                "problems": summary.problems,
+                "search_rate": round(summary.search_rate, 4),
+                "drop_first_rate": round(summary.drop_first_rate, 4),
+                "rows": list(summary.rows),
             }
-            for one in written
+            for summary in written
         },
     }
     (out / SUMMARY).write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n")

@@ -9,13 +9,13 @@ from typing import Any
 
 from whet.envs.ordebug.equivalence import close
 from whet.envs.ordebug.instance import Instance
-from whet.envs.ordebug.model import Model
+from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.mps import write_mps
 from whet.envs.ordebug.works import Solution
 from whet.errors import WhetError
 
 
-def solve(model: Model, time_limit: float = 10.0) -> Solution:
+def solve(model: LinearProgram, time_limit: float = 10.0) -> Solution:
     """What Gurobi says about the model, handed over as the MPS file that others would get."""
     gurobi = _library()
     with tempfile.TemporaryDirectory() as folder, gurobi.Env(empty=True) as env:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from whet.envs.ordebug.model import INF, Column, Model, ModelError, Row
+from whet.envs.ordebug.model import INF, Column, LinearProgram, LinearRow, ModelError
 from whet.envs.ordebug.solver import TIME_LIMIT, build, feasible, library, solver
 
 Side = Literal["lower", "upper"]
@@ -53,7 +53,7 @@ class Iis:
         return len(self.rows) + len(self.columns)
 
 
-def find_iis(model: Model, *, time_limit: float = TIME_LIMIT) -> Iis | None:
+def find_iis(model: LinearProgram, *, time_limit: float = TIME_LIMIT) -> Iis | None:
     """A subsystem that explains why the model is infeasible, or None when it is feasible (or the time ran out)."""
     crossed = next((column for column in model.columns if column.lower > column.upper), None)
     if crossed is not None:
@@ -66,14 +66,14 @@ def find_iis(model: Model, *, time_limit: float = TIME_LIMIT) -> Iis | None:
     return _integral_iis(model, time_limit)
 
 
-def subsystem(model: Model, iis: Iis) -> Model:
+def subsystem(model: LinearProgram, iis: Iis) -> LinearProgram:
     """The model that holds the members of `iis` and nothing else; types only where integrality is needed."""
     sides: dict[str, set[Side]] = {}
     for member in iis.rows:
         sides.setdefault(member.name, set()).add(member.side)
     rows = tuple(_one_sided(model.row(name), kept) for name, kept in sides.items())
     if iis.integral:
-        return replace(model, columns=tuple(replace(one, cost=0.0) for one in model.columns), rows=rows)
+        return replace(model, columns=tuple(replace(column, cost=0.0) for column in model.columns), rows=rows)
     bounds: dict[str, set[Side]] = {}
     for member in iis.columns:
         bounds.setdefault(member.name, set()).add(member.side)
@@ -81,7 +81,7 @@ def subsystem(model: Model, iis: Iis) -> Model:
     return replace(model, columns=columns, rows=rows)
 
 
-def is_irreducible(model: Model, iis: Iis, *, time_limit: float = TIME_LIMIT) -> bool:
+def is_irreducible(model: LinearProgram, iis: Iis, *, time_limit: float = TIME_LIMIT) -> bool:
     """By removal: the subsystem has no solution, and leaving any member out gives it one."""
     if feasible(subsystem(model, iis), time_limit=time_limit) is not False:
         return False
@@ -91,7 +91,7 @@ def is_irreducible(model: Model, iis: Iis, *, time_limit: float = TIME_LIMIT) ->
     )
 
 
-def _linear_iis(model: Model, time_limit: float) -> Iis:
+def _linear_iis(model: LinearProgram, time_limit: float) -> Iis:
     """What HiGHS finds when it vouches for it; otherwise what is left after deleting members one by one."""
     hs = library()
     machine = solver(build(model, relaxed=True), time_limit)
@@ -108,7 +108,7 @@ def _linear_iis(model: Model, time_limit: float) -> Iis:
     return _reduced(model, _everything(model), time_limit)
 
 
-def _named(model: Model, found: Any) -> Iis:
+def _named(model: LinearProgram, found: Any) -> Iis:
     rows = [
         Member(model.rows[place].name, side)
         for place, code in zip(found.row_index_, found.row_bound_, strict=True)
@@ -122,12 +122,12 @@ def _named(model: Model, found: Any) -> Iis:
     return _ordered(model, Iis(tuple(rows), tuple(columns)))
 
 
-def _integral_iis(model: Model, time_limit: float) -> Iis:
+def _integral_iis(model: LinearProgram, time_limit: float) -> Iis:
     rows = tuple(member for member in _everything(model).rows)
     return _reduced(model, Iis(rows, (), integral=True), time_limit)
 
 
-def _reduced(model: Model, iis: Iis, time_limit: float) -> Iis:
+def _reduced(model: LinearProgram, iis: Iis, time_limit: float) -> Iis:
     """Members deleted one by one while what is left stays infeasible; a solve without answer keeps its member."""
     sure = True
     for member in (*iis.rows, *iis.columns):
@@ -139,9 +139,9 @@ def _reduced(model: Model, iis: Iis, time_limit: float) -> Iis:
     return _ordered(model, replace(iis, irreducible=sure))
 
 
-def _everything(model: Model) -> Iis:
+def _everything(model: LinearProgram) -> Iis:
     rows = [Member(row.name, side) for row in model.rows for side in _sides(row.lower, row.upper)]
-    columns = [Member(one.name, side) for one in model.columns for side in _sides(one.lower, one.upper)]
+    columns = [Member(column.name, side) for column in model.columns for side in _sides(column.lower, column.upper)]
     return Iis(tuple(rows), tuple(columns))
 
 
@@ -158,12 +158,12 @@ def _without(iis: Iis, gone: Member) -> Iis:
     """Rows and columns may share names, so a member is told apart by identity."""
     return replace(
         iis,
-        rows=tuple(one for one in iis.rows if one is not gone),
-        columns=tuple(one for one in iis.columns if one is not gone),
+        rows=tuple(member for member in iis.rows if member is not gone),
+        columns=tuple(member for member in iis.columns if member is not gone),
     )
 
 
-def _one_sided(row: Row, kept: set[Side]) -> Row:
+def _one_sided(row: LinearRow, kept: set[Side]) -> LinearRow:
     if kept == {"lower", "upper"}:
         return row
     if kept == {"lower"}:
@@ -177,7 +177,7 @@ def _opened(column: Column, kept: set[Side]) -> Column:
     return Column(column.name, lower, upper)
 
 
-def _ordered(model: Model, iis: Iis) -> Iis:
+def _ordered(model: LinearProgram, iis: Iis) -> Iis:
     def by(place: Callable[[str], int]) -> Callable[[Member], tuple[int, str]]:
         return lambda member: (place(member.name), member.side)
 

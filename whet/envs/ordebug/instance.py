@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from whet.envs.ordebug.edits import Edit, apply_all, edit_from_data, edit_to_data, element
 from whet.envs.ordebug.iis import Iis, iis_from_data, iis_to_data
-from whet.envs.ordebug.model import Model, ModelError
+from whet.envs.ordebug.model import LinearProgram, ModelError
 from whet.keys import digest
 
 FaultKind = Literal["A", "B", "C", "D"]
@@ -86,8 +86,8 @@ class Instance:
     difficulty: str
     family: str
     specification: str
-    original: Model
-    sabotaged: Model
+    original: LinearProgram
+    sabotaged: LinearProgram
     faults: tuple[PlantedFault, ...]
     certificate: Certificate
 
@@ -99,7 +99,7 @@ class Instance:
     @property
     def elements(self) -> frozenset[str]:
         """Everything that is wrong, as `row:NAME` or `column:NAME`."""
-        return frozenset(one for fault in self.faults for one in fault.elements)
+        return frozenset(element for fault in self.faults for element in fault.elements)
 
     @property
     def content(self) -> str:
@@ -122,13 +122,13 @@ class Instance:
     @staticmethod
     def from_data(data: Mapping[str, Any]) -> Instance:
         """What `to_data` wrote; the repaired model must be the original, byte for byte."""
-        sabotaged = Model.from_data(data["sabotaged"])
+        sabotaged = LinearProgram.from_data(data["sabotaged"])
         return assembled(sabotaged, data)
 
 
-def assembled(sabotaged: Model, data: Mapping[str, Any]) -> Instance:
+def assembled(sabotaged: LinearProgram, data: Mapping[str, Any]) -> Instance:
     """An instance from its sabotaged model and the rest of its record."""
-    faults = tuple(fault_from_data(one) for one in data["faults"])
+    faults = tuple(fault_from_data(fault) for fault in data["faults"])
     certificate = certificate_from_data(data["certificate"])
     original = apply_all(sabotaged, (edit for fault in faults for edit in fault.repair))
     if original.digest != certificate.original_digest:
@@ -137,7 +137,7 @@ def assembled(sabotaged: Model, data: Mapping[str, Any]) -> Instance:
     return Instance(**named, original=original, sabotaged=sabotaged, faults=faults, certificate=certificate)
 
 
-def instance_id(specification: str, sabotaged: Model) -> str:
+def instance_id(specification: str, sabotaged: LinearProgram) -> str:
     """A name made of the content an agent sees."""
     return digest(specification, sabotaged.digest)[:12]
 
@@ -158,7 +158,7 @@ def fault_from_data(data: Mapping[str, Any]) -> PlantedFault:
 
 
 def certificate_to_data(certificate: Certificate) -> dict[str, Any]:
-    data = {one.name: getattr(certificate, one.name) for one in fields(certificate)}
+    data = {item.name: getattr(certificate, item.name) for item in fields(certificate)}
     return {**data, "subsystem": iis_to_data(certificate.subsystem)}
 
 

@@ -15,7 +15,7 @@ STEPS = (1, 5, 10, 20)
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class RepairMetric:
     """One figure. `value` of a rollout's parts is None where the rollout does not count; `rate`: in [0, 1]."""
 
     name: str
@@ -45,31 +45,35 @@ def _cost_of_repair(parts: Parts) -> float | None:
     return parts["edit_cost"] if parts["repaired"] else None
 
 
-METRICS: tuple[Metric, ...] = (
+METRICS: tuple[RepairMetric, ...] = (
     *(
-        Metric(
+        RepairMetric(
             f"repaired@{k}", f"submitted within {k} steps, equivalent to the original", _within("repaired", "steps", k)
         )
         for k in STEPS
     ),
     *(
-        Metric(f"feasible@{k}", f"submitted within {k} steps with an optimal solution", _within("feasible", "steps", k))
+        RepairMetric(
+            f"feasible@{k}", f"submitted within {k} steps with an optimal solution", _within("feasible", "steps", k)
+        )
         for k in STEPS
     ),
     *(
-        Metric(f"RR@{k}", f"published: optimal at some step up to {k}", _within("first_optimal", "first_optimal", k))
+        RepairMetric(
+            f"RR@{k}", f"published: optimal at some step up to {k}", _within("first_optimal", "first_optimal", k)
+        )
         for k in STEPS
     ),
-    Metric("minimal", "repaired with as few edits as the certificate says are needed", _part("minimal")),
-    Metric("precision", "of the elements blamed, the share that is wrong", _part("precision")),
-    Metric("recall", "of the elements that are wrong, the share blamed", _part("recall")),
-    Metric("OP", "published: how near the objective came to the original's, over optimal models", _kept),
-    Metric("submitted", "ended with submit", _part("submitted")),
-    Metric("malformed", "share of steps that said no action", _share("malformed")),
-    Metric("refused", "share of steps that the model could not take", _share("refused")),
-    Metric("steps", "steps taken", _part("steps"), rate=False),
-    Metric("edit cost", "elements changed in repaired models", _cost_of_repair, rate=False),
-    Metric("drops", "rows dropped", _part("drops"), rate=False),
+    RepairMetric("minimal", "repaired with as few edits as the certificate says are needed", _part("minimal")),
+    RepairMetric("precision", "of the elements blamed, the share that is wrong", _part("precision")),
+    RepairMetric("recall", "of the elements that are wrong, the share blamed", _part("recall")),
+    RepairMetric("OP", "published: how near the objective came to the original's, over optimal models", _kept),
+    RepairMetric("submitted", "ended with submit", _part("submitted")),
+    RepairMetric("malformed", "share of steps that said no action", _share("malformed")),
+    RepairMetric("refused", "share of steps that the model could not take", _share("refused")),
+    RepairMetric("steps", "steps taken", _part("steps"), rate=False),
+    RepairMetric("edit cost", "elements changed in repaired models", _cost_of_repair, rate=False),
+    RepairMetric("drops", "rows dropped", _part("drops"), rate=False),
 )
 
 
@@ -83,7 +87,7 @@ NOTHING: Parts = dict.fromkeys(
 """What an attempt counts as that a limit ended before it could be graded."""
 
 
-def value(metric: Metric, parts: Parts) -> float | None:
+def value(metric: RepairMetric, parts: Parts) -> float | None:
     """The metric's value for one rollout."""
     return metric.value({**NOTHING, **parts})
 

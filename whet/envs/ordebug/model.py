@@ -53,7 +53,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LinearRow:
     """A linear constraint. `span`, where given, bounds the other side too: `rhs - span <= terms <= rhs` for `<=`."""
 
     name: str
@@ -95,12 +95,12 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Model:
-    """Columns, rows and objective, each by name and in a fixed order."""
+class LinearProgram:
+    """A model to optimise: columns (some perhaps whole), rows and a linear objective, by name and in a fixed order."""
 
     name: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[LinearRow, ...]
     maximize: bool = False
     offset: float = 0.0
 
@@ -134,7 +134,7 @@ class Model:
         """Whether some column allows only whole numbers."""
         return any(column.whole for column in self.columns)
 
-    def row(self, name: str) -> Row:
+    def row(self, name: str) -> LinearRow:
         place = self.row_index.get(name)
         if place is None:
             raise ModelError(f"there is no constraint {name!r}.{nearest(name, self.row_index)}")
@@ -149,18 +149,18 @@ class Model:
     def objective(self, point: Mapping[str, float]) -> float:
         return self.offset + math.fsum(column.cost * point[column.name] for column in self.columns)
 
-    def with_row(self, row: Row) -> Model:
+    def with_row(self, row: LinearRow) -> LinearProgram:
         """The model with the row of that name replaced, or `row` added at the end."""
         place = self.row_index.get(row.name)
         if place is None:
             return replace(self, rows=(*self.rows, row))
         return replace(self, rows=(*self.rows[:place], row, *self.rows[place + 1 :]))
 
-    def without_row(self, name: str) -> Model:
+    def without_row(self, name: str) -> LinearProgram:
         place = self.row_index[self.row(name).name]
         return replace(self, rows=(*self.rows[:place], *self.rows[place + 1 :]))
 
-    def with_column(self, column: Column) -> Model:
+    def with_column(self, column: Column) -> LinearProgram:
         place = self.column_index[self.column(column.name).name]
         return replace(self, columns=(*self.columns[:place], column, *self.columns[place + 1 :]))
 
@@ -178,14 +178,14 @@ class Model:
         }
 
     @staticmethod
-    def from_data(data: Mapping[str, Any]) -> Model:
+    def from_data(data: Mapping[str, Any]) -> LinearProgram:
         """What `to_data` wrote."""
         columns = (
             Column(name, -INF if low is None else float(low), INF if high is None else float(high), kind, float(cost))
             for name, low, high, kind, cost in data["columns"]
         )
         rows = (
-            Row(
+            LinearRow(
                 name,
                 tuple((column, float(value)) for column, value in terms),
                 cast(Sense, sense),
@@ -194,10 +194,10 @@ class Model:
             )
             for name, sense, rhs, terms, span in data["rows"]
         )
-        return Model(data["name"], tuple(columns), tuple(rows), bool(data["maximize"]), float(data["offset"]))
+        return LinearProgram(data["name"], tuple(columns), tuple(rows), bool(data["maximize"]), float(data["offset"]))
 
 
-def violations(model: Model, point: Mapping[str, float], tolerance: float = 1e-6) -> list[str]:
+def violations(model: LinearProgram, point: Mapping[str, float], tolerance: float = 1e-6) -> list[str]:
     """The names of rows and columns that `point` does not respect, each tolerance relative to its right-hand side."""
     found = []
     for column in model.columns:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from whet.envs.ordebug.model import INF, Column, Kind, Model, ModelError, Row, Sense
+from whet.envs.ordebug.model import INF, Column, Kind, LinearProgram, LinearRow, ModelError, Sense
 
 _SENSES: dict[str, Sense] = {"L": "<=", "G": ">=", "E": "="}
 _LETTERS = {sense: letter for letter, sense in _SENSES.items()}
@@ -21,7 +21,7 @@ _MINIMISE = {"MIN", "MINIMIZE", "MINIMISE"}
 
 
 @dataclass(slots=True)
-class _Reading:
+class _MpsContent:
     """What has been read so far."""
 
     name: str = ""
@@ -42,7 +42,7 @@ class _Reading:
     done: bool = False
 
 
-def read_mps(path: Path) -> Model:
+def read_mps(path: Path) -> LinearProgram:
     """The model in a file; what cannot be read is one `ModelError` with file and line."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -51,8 +51,8 @@ def read_mps(path: Path) -> Model:
     return parse_mps(text, str(path))
 
 
-def parse_mps(text: str, where: str = "MPS text") -> Model:
-    reading = _Reading()
+def parse_mps(text: str, where: str = "MPS text") -> LinearProgram:
+    reading = _MpsContent()
     section = ""
     for number, line in enumerate(text.splitlines(), start=1):
         if line.startswith(_BINARY):
@@ -79,7 +79,7 @@ def parse_mps(text: str, where: str = "MPS text") -> Model:
         raise ModelError(f"{where}: {problem}") from None
 
 
-def _header(reading: _Reading, fields: Sequence[str]) -> str:
+def _header(reading: _MpsContent, fields: Sequence[str]) -> str:
     section, rest = fields[0].upper(), fields[1:]
     if section == "NAME":
         reading.name = rest[0] if rest else ""
@@ -92,14 +92,14 @@ def _header(reading: _Reading, fields: Sequence[str]) -> str:
     return section
 
 
-def _objective_sense(reading: _Reading, fields: Sequence[str]) -> None:
+def _objective_sense(reading: _MpsContent, fields: Sequence[str]) -> None:
     word = fields[0].upper()
     if word not in _MAXIMISE | _MINIMISE:
         raise ModelError(f"OBJSENSE is MAX or MIN, not {fields[0]!r}")
     reading.maximize = word in _MAXIMISE
 
 
-def _row(reading: _Reading, fields: Sequence[str]) -> None:
+def _row(reading: _MpsContent, fields: Sequence[str]) -> None:
     if len(fields) < 2:
         raise ModelError("a row needs a type and a name")
     letter, name = fields[0].upper(), fields[1]
@@ -117,7 +117,7 @@ def _row(reading: _Reading, fields: Sequence[str]) -> None:
         raise ModelError(f"{fields[0]!r} is not a type of row: N, L, G or E")
 
 
-def _column(reading: _Reading, fields: Sequence[str]) -> None:
+def _column(reading: _MpsContent, fields: Sequence[str]) -> None:
     if len(fields) >= 3 and fields[1].strip("'").upper() == "MARKER":
         reading.inside_integers = fields[2].strip("'").upper() == "INTORG"
         return
@@ -143,7 +143,7 @@ def _pairs(fields: Sequence[str]) -> list[tuple[str, float]]:
     return [(row, _number(text)) for row, text in zip(pairs[::2], pairs[1::2], strict=True)]
 
 
-def _rhs(reading: _Reading, fields: Sequence[str]) -> None:
+def _rhs(reading: _MpsContent, fields: Sequence[str]) -> None:
     for row, value in _pairs(fields):
         if row == reading.objective:
             reading.offset = -value
@@ -153,14 +153,14 @@ def _rhs(reading: _Reading, fields: Sequence[str]) -> None:
             raise ModelError(f"a right-hand side for {row!r}, which is not a row")
 
 
-def _range(reading: _Reading, fields: Sequence[str]) -> None:
+def _range(reading: _MpsContent, fields: Sequence[str]) -> None:
     for row, value in _pairs(fields):
         if row not in reading.senses:
             raise ModelError(f"a range for {row!r}, which is not a row")
         reading.spans[row] = value
 
 
-def _bound(reading: _Reading, fields: Sequence[str]) -> None:
+def _bound(reading: _MpsContent, fields: Sequence[str]) -> None:
     letters, rest = fields[0].upper(), list(fields[1:])
     if letters in ("FR", "MI", "PL", "BV"):
         name = rest[1] if len(rest) > 1 else rest[0] if rest else ""
@@ -189,7 +189,7 @@ def _bound(reading: _Reading, fields: Sequence[str]) -> None:
         raise ModelError(f"bounds of type {fields[0]!r} are not read: LO, UP, FX, FR, MI, PL, BV, LI or UI")
 
 
-_SECTIONS: dict[str, Callable[[_Reading, Sequence[str]], None]] = {
+_SECTIONS: dict[str, Callable[[_MpsContent, Sequence[str]], None]] = {
     "OBJSENSE": _objective_sense,
     "ROWS": _row,
     "COLUMNS": _column,
@@ -199,23 +199,23 @@ _SECTIONS: dict[str, Callable[[_Reading, Sequence[str]], None]] = {
 }
 
 
-def _built(reading: _Reading) -> Model:
+def _built(reading: _MpsContent) -> LinearProgram:
     columns = []
     for name, whole in reading.whole.items():
         kind = reading.kinds.get(name, "integer" if whole else "continuous")
         lower, upper = reading.lower.get(name, 0.0), reading.upper.get(name, INF)
         columns.append(Column(name, lower, upper, kind, reading.costs.get(name, 0.0)))
     rows = [_built_row(reading, name, sense) for name, sense in reading.senses.items()]
-    return Model(reading.name, tuple(columns), tuple(rows), reading.maximize, reading.offset)
+    return LinearProgram(reading.name, tuple(columns), tuple(rows), reading.maximize, reading.offset)
 
 
-def _built_row(reading: _Reading, name: str, sense: Sense) -> Row:
+def _built_row(reading: _MpsContent, name: str, sense: Sense) -> LinearRow:
     terms = tuple((column, value) for column, value in reading.terms[name].items() if value != 0.0)
     rhs, span = reading.rhs.get(name, 0.0), reading.spans.get(name)
     if span is not None and sense == "=":
         # A ranged equation lies between rhs and rhs + span, whichever is greater.
         sense = ">=" if span >= 0.0 else "<="
-    return Row(name, terms, sense, rhs, None if span is None else abs(span))
+    return LinearRow(name, terms, sense, rhs, None if span is None else abs(span))
 
 
 def _number(text: str, infinite: bool = False) -> float:
@@ -230,7 +230,7 @@ def _number(text: str, infinite: bool = False) -> float:
     return value
 
 
-def write_mps(model: Model) -> str:
+def write_mps(model: LinearProgram) -> str:
     """The model as free MPS; numbers are written so that reading gives them back exactly."""
     lines = [f"NAME {model.name or 'model'}"]
     if model.maximize:
@@ -247,7 +247,7 @@ def write_mps(model: Model) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _column_lines(model: Model) -> list[str]:
+def _column_lines(model: LinearProgram) -> list[str]:
     entries: dict[str, list[str]] = {column.name: [] for column in model.columns}
     for row in model.rows:
         for name, value in row.terms:

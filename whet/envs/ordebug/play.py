@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from whet.envs.base import Play, ask, call
-from whet.envs.ordebug import prompt, scoring
+from whet.envs.ordebug import prompt, rewards
 from whet.envs.ordebug.actions import Action, tool_specs
 from whet.envs.ordebug.edits import DropRow, SetBounds, SetType, difference, element
 from whet.envs.ordebug.instance import Instance
-from whet.envs.ordebug.model import Model, ModelError
+from whet.envs.ordebug.model import LinearProgram, ModelError
 from whet.envs.ordebug.prompt import Reveal
-from whet.envs.ordebug.protocol import Malformed, Protocol, Step, answers, read_reply
-from whet.envs.ordebug.scoring import Facts, RewardName
-from whet.envs.ordebug.works import Judged, Solution
+from whet.envs.ordebug.protocol import MalformedStep, Protocol, Step, answers, read_reply
+from whet.envs.ordebug.rewards import Facts, RewardName
+from whet.envs.ordebug.works import RepairJudgement, Solution
 from whet.errors import LimitReached
 from whet.types import Message, Score, Work, WorkResult
 
@@ -27,7 +27,7 @@ Answer = Generator[Work, WorkResult, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class OrDebugSettings:
     """How the attempts of an environment are played."""
 
     reveal: Reveal = "full"
@@ -38,12 +38,12 @@ class Settings:
 
 
 @dataclass(slots=True)
-class Session:
+class RepairSession:
     """The state of one attempt: the models so far, and what the policy did to them."""
 
     instance: Instance
-    settings: Settings
-    models: list[tuple[Model, Solution]]
+    settings: OrDebugSettings
+    models: list[tuple[LinearProgram, Solution]]
     step: int = 0
     malformed: int = 0
     refused: int = 0
@@ -52,11 +52,11 @@ class Session:
     queries: int = 0
     diagnosed: frozenset[str] = frozenset()
     touched_rows: set[str] = field(default_factory=set)
-    trail: list[tuple[int, Model]] = field(default_factory=list)
+    trail: list[tuple[int, LinearProgram]] = field(default_factory=list)
     """Models that the solver found optimal, by the step after which it did."""
 
     @property
-    def model(self) -> Model:
+    def model(self) -> LinearProgram:
         return self.models[-1][0]
 
     @property
@@ -66,7 +66,7 @@ class Session:
     def take(self, step: Step) -> Answer:
         """Do one step and say what came of it; whatever it is, it uses a step up."""
         self.step += 1
-        if isinstance(step, Malformed):
+        if isinstance(step, MalformedStep):
             self.malformed += 1
             text = f"Not an action: {step.problem}"
         else:
@@ -143,8 +143,8 @@ class Session:
     def grade(self, ended: str) -> Generator[Work, WorkResult, Score]:
         """The facts about the attempt, with the final model judged against the original."""
         instance = self.instance
-        lost = Judged(self.solution, False, "not judged: the solver did not finish", 0)
-        judged: Judged = yield from self._work(
+        lost = RepairJudgement(self.solution, False, "not judged: the solver did not finish", 0)
+        judged: RepairJudgement = yield from self._work(
             "judge", lost, final=self.model, original=instance.original, trail=tuple(self.trail)
         )
         changed = difference(instance.sabotaged, self.model)
@@ -168,10 +168,10 @@ class Session:
             original_objective=certificate.original_objective,
             first_optimal=self.trail[0][0] if self.trail else 0,
         )
-        return scoring.score(facts, self.settings.reward)
+        return rewards.score(facts, self.settings.reward)
 
 
-def resolved(model: Model, sabotaged: Model, name: str) -> str:
+def resolved(model: LinearProgram, sabotaged: LinearProgram, name: str) -> str:
     """The element that a name means: a row before a column, dropped rows included; `row:` and `column:` say which."""
     bare = name.removeprefix("row:").removeprefix("column:")
     if not name.startswith("column:") and (bare in model.row_index or bare in sabotaged.row_index):
@@ -181,9 +181,9 @@ def resolved(model: Model, sabotaged: Model, name: str) -> str:
     raise prompt.unknown(model, bare)
 
 
-def play(instance: Instance, opening: tuple[Message, ...], settings: Settings) -> Play:
+def play(instance: Instance, opening: tuple[Message, ...], settings: OrDebugSettings) -> Play:
     """The policy acts until it submits or has used up its steps."""
-    session = Session(instance, settings, [(instance.sabotaged, INFEASIBLE)])
+    session = RepairSession(instance, settings, [(instance.sabotaged, INFEASIBLE)])
     tools = tool_specs() if settings.protocol == "tools" else ()
     messages = opening
     while session.step < settings.max_steps:

@@ -7,7 +7,7 @@ from typing import Literal
 from whet.envs.ordebug.actions import ACTIONS
 from whet.envs.ordebug.algebra import algebra, column_text, number, objective_text, row_text
 from whet.envs.ordebug.iis import Iis, Member
-from whet.envs.ordebug.model import Model, ModelError
+from whet.envs.ordebug.model import LinearProgram, ModelError
 from whet.envs.ordebug.protocol import MARK, Protocol
 from whet.envs.ordebug.works import Slack, Solution
 from whet.errors import nearest
@@ -31,7 +31,7 @@ _STATUS = {
 }
 
 
-def opening(model: Model, specification: str, *, reveal: Reveal, protocol: Protocol, max_steps: int) -> str:
+def opening(model: LinearProgram, specification: str, *, reveal: Reveal, protocol: Protocol, max_steps: int) -> str:
     """The whole task in one message."""
     parts = [
         _GOAL,
@@ -42,7 +42,7 @@ def opening(model: Model, specification: str, *, reveal: Reveal, protocol: Proto
     return "\n\n".join(parts)
 
 
-def _inventory(model: Model) -> str:
+def _inventory(model: LinearProgram) -> str:
     """Names without algebra: what each says costs a step to see."""
     rows = " ".join(row.name for row in model.rows)
     columns = " ".join(column.name for column in model.columns)
@@ -52,7 +52,7 @@ def _inventory(model: Model) -> str:
 def _rules(protocol: Protocol, max_steps: int) -> str:
     lines = [
         "# Actions",
-        *(f"`{one.usage}` {one.about}" for one in ACTIONS.values()),
+        *(f"`{action.usage}` {action.about}" for action in ACTIONS.values()),
         "",
         f"You have {max_steps} steps, and each action is one, also one that cannot be read. Edits are solved at once. "
         "End with submit: a model that is not submitted counts for nothing.",
@@ -102,7 +102,7 @@ def slack_text(row: str, found: Slack) -> str:
     return f"{row}: left side {found.activity:.9g} {where}, {says}."
 
 
-def element_text(model: Model, name: str) -> str:
+def element_text(model: LinearProgram, name: str) -> str:
     """A row, a column or the objective as it stands; a `ModelError` where there is none of that name."""
     if name == OBJECTIVE and name not in model.row_index:
         return objective_text(model)
@@ -119,7 +119,7 @@ def element_text(model: Model, name: str) -> str:
     return "\n".join(found)
 
 
-def unknown(model: Model, name: str) -> ModelError:
+def unknown(model: LinearProgram, name: str) -> ModelError:
     """The complaint about a name that is neither a row's nor a column's."""
     hint = nearest(name, [*model.row_index, *model.column_index])
     return ModelError(f"there is no constraint or variable {name[:60]!r}.{hint}")

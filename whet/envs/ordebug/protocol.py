@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import orjson
 
-from whet.envs.ordebug.actions import ACTIONS, Action, Unreadable, arguments_of, read_action
+from whet.envs.ordebug.actions import ACTIONS, Action, ActionError, arguments_of, read_action
 from whet.envs.ordebug.algebra import number
 from whet.types import MalformedCall, Message, Reply, ToolCall, tool_result, user
 
@@ -25,13 +25,13 @@ _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Malformed:
+class MalformedStep:
     """A step that said no action; `problem` is told to the policy."""
 
     problem: str
 
 
-Step = Action | Malformed
+Step = Action | MalformedStep
 
 
 def read_reply(reply: Reply, protocol: Protocol) -> list[Step]:
@@ -40,12 +40,12 @@ def read_reply(reply: Reply, protocol: Protocol) -> list[Step]:
         calls: list[Step] = [_read_call(call) for call in reply.calls]
         if reply.malformed:
             # Sound calls beside a broken one are not run: the policy is told to send them again.
-            return [Malformed(bad.problem) for bad in reply.malformed]
-        return calls or [Malformed("no tool was called; call exactly one of the tools")]
+            return [MalformedStep(bad.problem) for bad in reply.malformed]
+        return calls or [MalformedStep("no tool was called; call exactly one of the tools")]
     if reply.calls or reply.malformed:
-        return [Malformed(f"there are no tools here; end the reply with one line that begins with {MARK}")]
+        return [MalformedStep(f"there are no tools here; end the reply with one line that begins with {MARK}")]
     if reply.truncated:
-        return [Malformed("the reply was cut off by the limit of tokens; keep it shorter")]
+        return [MalformedStep("the reply was cut off by the limit of tokens; keep it shorter")]
     return [read_text(reply.text)]
 
 
@@ -54,15 +54,15 @@ def read_text(text: str) -> Step:
     lines = [line.strip() for line in _THOUGHT.sub("", text).splitlines() if line.strip()]
     marked = [line for line in lines if line.startswith(MARK)]
     if not marked:
-        return Malformed(f"there is no action; end the reply with one line such as: {MARK} get_iis")
+        return MalformedStep(f"there is no action; end the reply with one line such as: {MARK} get_iis")
     if len(marked) > 1:
-        return Malformed(f"there are {len(marked)} lines that begin with {MARK}; give one action at a time")
+        return MalformedStep(f"there are {len(marked)} lines that begin with {MARK}; give one action at a time")
     if lines[-1] != marked[0]:
-        return Malformed(f"the line that begins with {MARK} must be the last")
+        return MalformedStep(f"the line that begins with {MARK} must be the last")
     try:
         return read_line(marked[0].removeprefix(MARK).strip())
-    except Unreadable as problem:
-        return Malformed(str(problem))
+    except ActionError as problem:
+        return MalformedStep(str(problem))
 
 
 def read_line(line: str) -> Action:
@@ -74,21 +74,21 @@ def read_line(line: str) -> Action:
     if name == "add":
         row, colon, constraint = rest.partition(":")
         if not colon:
-            raise Unreadable(f"add is used as: {signature.usage}")
+            raise ActionError(f"add is used as: {signature.usage}")
         return read_action(name, {"row": row.strip(), "constraint": constraint.strip()})
     words, keys = rest.split(), list(signature.arguments)
     if keys == ["names"]:
         return read_action(name, {"names": words})
     if len(words) > len(keys):
-        raise Unreadable(f"{name} is used as: {signature.usage}")
+        raise ActionError(f"{name} is used as: {signature.usage}")
     return read_action(name, dict(zip(keys, words, strict=False)))
 
 
 def _read_call(call: ToolCall) -> Step:
     try:
         return read_action(call.name, call.arguments)
-    except Unreadable as problem:
-        return Malformed(str(problem))
+    except ActionError as problem:
+        return MalformedStep(str(problem))
 
 
 def write_line(action: Action) -> str:
@@ -98,7 +98,7 @@ def write_line(action: Action) -> str:
         return f"add {arguments['row']}: {arguments['constraint']}"
     words = [action.name]
     for value in arguments.values():
-        words += [_said(one) for one in (value if isinstance(value, list) else [value])]
+        words += [_said(item) for item in (value if isinstance(value, list) else [value])]
     return " ".join(words)
 
 

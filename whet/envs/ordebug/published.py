@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from whet.envs.ordebug.edits import DropRow, Edit, SetBounds, SetCoef, SetRhs, SetSense, SetType
-from whet.envs.ordebug.model import Kind, Model, ModelError, Sense
+from whet.envs.ordebug.model import Kind, LinearProgram, ModelError, Sense
 
 _KINDS: dict[str, Kind] = {"C": "continuous", "I": "integer", "B": "binary"}
 _FIGURE = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
@@ -20,7 +20,7 @@ _RHS = re.compile(rf"CORRECT: RELAX (\S+) to RHS = ({_FIGURE})")
 _CHAIN = re.compile(r"Remove chain constraints: (.+)")
 
 
-def repair_of(record: Mapping[str, Any], model: Model) -> tuple[Edit, ...]:
+def repair_of(record: Mapping[str, Any], model: LinearProgram) -> tuple[Edit, ...]:
     """The reference repair of a record: the checked one where there is one, else what its sentence says."""
     checked = record.get("checked") or {}
     if checked.get("reference_repair"):
@@ -31,7 +31,7 @@ def repair_of(record: Mapping[str, Any], model: Model) -> tuple[Edit, ...]:
     return edits
 
 
-def _from_checked(step: Mapping[str, Any], model: Model) -> Edit:
+def _from_checked(step: Mapping[str, Any], model: LinearProgram) -> Edit:
     match step:
         case {"op": "set_sense", "row": row, "sense": sense}:
             return SetSense(str(row), cast(Sense, sense))
@@ -51,7 +51,7 @@ def _from_checked(step: Mapping[str, Any], model: Model) -> Edit:
             raise ModelError(f"the reference repair has a step that is not known: {dict(step)!r}")
 
 
-def _from_sentence(record: Mapping[str, Any], model: Model) -> tuple[Edit, ...]:
+def _from_sentence(record: Mapping[str, Any], model: LinearProgram) -> tuple[Edit, ...]:
     """What `ground_truth_fix` says for each published type; the types that only name rows have them dropped."""
     said, kind = str(record.get("ground_truth_fix", "")), str(record.get("error_type", ""))
     targets = [name for name in str(record.get("target_name", "")).split(",") if name]

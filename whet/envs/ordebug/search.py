@@ -13,7 +13,7 @@ from whet.envs.ordebug.candidates import Clues, candidates
 from whet.envs.ordebug.edits import Edit, apply_all, element
 from whet.envs.ordebug.equivalence import Checker
 from whet.envs.ordebug.instance import Instance
-from whet.envs.ordebug.model import Model, ModelError
+from whet.envs.ordebug.model import LinearProgram, ModelError
 from whet.envs.ordebug.witnesses import Witnesses
 
 BUDGETS = (8, 32, 128, 512, 2048)
@@ -21,7 +21,7 @@ BUDGETS = (8, 32, 128, 512, 2048)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search came to: the edits that repair the model (None: not within the budget), and the tries it took."""
 
     edits: tuple[Edit, ...] | None
@@ -35,13 +35,13 @@ class Found:
         return sum(self.tries <= budget for budget in BUDGETS) / len(BUDGETS)
 
 
-def search(instance: Instance, budget: int = BUDGETS[-1]) -> Found:
+def search(instance: Instance, budget: int = BUDGETS[-1]) -> SearchResult:
     """Search for a repair of an instance; the original serves only to tell whether a try is one."""
     clues = Clues(instance.sabotaged, instance.certificate.subsystem, instance.specification)
     return search_with(clues, Checker(instance.original), budget)
 
 
-def search_with(clues: Clues, checker: Checker, budget: int, witnesses: Witnesses | None = None) -> Found:
+def search_with(clues: Clues, checker: Checker, budget: int, witnesses: Witnesses | None = None) -> SearchResult:
     """Search with what is known. Tries that leave something wrong untouched are counted, not made."""
     plan = sequences(budget)
     edits = candidates(clues, 1 + max(max(places) for places in plan))
@@ -53,8 +53,8 @@ def search_with(clues: Clues, checker: Checker, budget: int, witnesses: Witnesse
         if needed <= {touched[place] for place in places}:
             chosen = tuple(edits[place] for place in places)
             if _repairs(clues.model, chosen, checker):
-                return Found(chosen, tries)
-    return Found(None, budget)
+                return SearchResult(chosen, tries)
+    return SearchResult(None, budget)
 
 
 @functools.cache
@@ -79,7 +79,7 @@ def _within(bound: int) -> list[tuple[int, tuple[int, ...]]]:
     return sorted(found)
 
 
-def _repairs(model: Model, edits: tuple[Edit, ...], checker: Checker) -> bool:
+def _repairs(model: LinearProgram, edits: tuple[Edit, ...], checker: Checker) -> bool:
     try:
         return checker.repaired(apply_all(model, edits))
     except ModelError:

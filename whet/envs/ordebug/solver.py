@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from whet.envs.ordebug.model import INF, Model
+from whet.envs.ordebug.model import INF, LinearProgram
 from whet.errors import WhetError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _OPTIONS: tuple[tuple[str, Any], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class SolverResult:
     """What the solver said. `values` and `activities` follow columns and rows, and are empty without a solution."""
 
     status: Status
@@ -52,12 +52,12 @@ class Solved:
     def optimal(self) -> bool:
         return self.status == "optimal"
 
-    def point(self, model: Model) -> dict[str, float]:
+    def point(self, model: LinearProgram) -> dict[str, float]:
         return {column.name: value for column, value in zip(model.columns, self.values, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
-class Elastic:
+class ElasticResult:
     """The least total violation of rows, and where it falls: (row, amount), largest first. `status` is the solve's."""
 
     status: Status
@@ -65,12 +65,12 @@ class Elastic:
     rows: tuple[tuple[str, float], ...] = ()
 
 
-def solve(model: Model, *, time_limit: float = TIME_LIMIT, relaxed: bool = False) -> Solved:
+def solve(model: LinearProgram, *, time_limit: float = TIME_LIMIT, relaxed: bool = False) -> SolverResult:
     """Optimise; `relaxed` takes every column as continuous."""
     return _run(build(model, relaxed=relaxed), time_limit)
 
 
-def feasible(model: Model, *, time_limit: float = TIME_LIMIT, relaxed: bool = False) -> bool | None:
+def feasible(model: LinearProgram, *, time_limit: float = TIME_LIMIT, relaxed: bool = False) -> bool | None:
     """Whether some point satisfies the model, without optimising; None when the time did not suffice."""
     arrays = build(model, relaxed=relaxed)
     arrays.cost = np.zeros_like(arrays.cost)
@@ -78,7 +78,9 @@ def feasible(model: Model, *, time_limit: float = TIME_LIMIT, relaxed: bool = Fa
     return {"optimal": True, "unbounded": True, "infeasible": False}.get(status)
 
 
-def extreme(model: Model, direction: Sequence[tuple[str, float]], *, time_limit: float = TIME_LIMIT) -> Solved:
+def extreme(
+    model: LinearProgram, direction: Sequence[tuple[str, float]], *, time_limit: float = TIME_LIMIT
+) -> SolverResult:
     """The greatest value of a linear form over the feasible points; `objective` is that value."""
     arrays = build(model)
     arrays.cost = np.zeros_like(arrays.cost)
@@ -88,20 +90,20 @@ def extreme(model: Model, direction: Sequence[tuple[str, float]], *, time_limit:
     return _run(arrays, time_limit)
 
 
-def elastic(model: Model, *, time_limit: float = TIME_LIMIT) -> Elastic:
+def elastic(model: LinearProgram, *, time_limit: float = TIME_LIMIT) -> ElasticResult:
     """The model with every row violable at a cost of 1 a unit; bounds and types stay."""
     places, solved = _elastic(model, time_limit)
     if not solved.optimal:
-        return Elastic(solved.status)
+        return ElasticResult(solved.status)
     slack: dict[str, float] = {}
     for place, value in zip(places, solved.values[len(model.columns) :], strict=True):
         if value > _LOOSE:
             slack[model.rows[place].name] = slack.get(model.rows[place].name, 0.0) + value
-    ranked = sorted(slack.items(), key=lambda one: (-one[1], model.row_index[one[0]]))
-    return Elastic("optimal", sum(slack.values()), tuple(ranked))
+    ranked = sorted(slack.items(), key=lambda pair: (-pair[1], model.row_index[pair[0]]))
+    return ElasticResult("optimal", sum(slack.values()), tuple(ranked))
 
 
-def elastic_point(model: Model, *, time_limit: float = TIME_LIMIT) -> dict[str, float] | None:
+def elastic_point(model: LinearProgram, *, time_limit: float = TIME_LIMIT) -> dict[str, float] | None:
     """A point that respects bounds and types and violates the rows least in total, or None where bounds allow none."""
     _, solved = _elastic(model, time_limit)
     if not solved.optimal:
@@ -109,7 +111,7 @@ def elastic_point(model: Model, *, time_limit: float = TIME_LIMIT) -> dict[str, 
     return {column.name: value for column, value in zip(model.columns, solved.values, strict=False)}
 
 
-def _elastic(model: Model, time_limit: float) -> tuple[list[int], Solved]:
+def _elastic(model: LinearProgram, time_limit: float) -> tuple[list[int], SolverResult]:
     """The row of each added slack, in order, and the solution of the model with them."""
     arrays = build(model)
     arrays.cost = np.zeros_like(arrays.cost)
@@ -149,7 +151,7 @@ class Arrays:
             self.start.append(len(self.index))
 
 
-def build(model: Model, *, relaxed: bool = False) -> Arrays:
+def build(model: LinearProgram, *, relaxed: bool = False) -> Arrays:
     place = model.column_index
     entries: list[list[tuple[int, float]]] = [[] for _ in model.columns]
     for number, row in enumerate(model.rows):
@@ -198,7 +200,7 @@ def solver(arrays: Arrays, time_limit: float) -> highspy.Highs:
     return machine
 
 
-def _run(arrays: Arrays, time_limit: float) -> Solved:
+def _run(arrays: Arrays, time_limit: float) -> SolverResult:
     hs = library()
     machine = solver(arrays, time_limit)
     machine.run()
@@ -209,12 +211,12 @@ def _run(arrays: Arrays, time_limit: float) -> Solved:
         status = machine.getModelStatus()
     told = _statuses().get(status, "error")
     if told != "optimal":
-        return Solved(told)
+        return SolverResult(told)
     solution = machine.getSolution()
     objective = machine.getInfo().objective_function_value
     if status == hs.HighsModelStatus.kModelEmpty:
-        return Solved("optimal", arrays.offset)
-    return Solved("optimal", float(objective), tuple(solution.col_value), tuple(solution.row_value))
+        return SolverResult("optimal", arrays.offset)
+    return SolverResult("optimal", float(objective), tuple(solution.col_value), tuple(solution.row_value))
 
 
 def _statuses() -> dict[Any, Status]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import combinations
 
 from whet.envs.ordebug.equivalence import Checker
-from whet.envs.ordebug.model import Model
+from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.solver import extreme
 
 TOLERANCE = 1e-4
@@ -44,21 +44,23 @@ class Witnesses:
         fixed = replace(
             original,
             columns=tuple(
-                replace(one, lower=round(best[one.name]), upper=round(best[one.name])) if one.whole else one
-                for one in original.columns
+                replace(column, lower=round(best[column.name]), upper=round(best[column.name]))
+                if column.whole
+                else column
+                for column in original.columns
             ),
         )
         free = [column.name for column in original.columns if not column.whole]
         sides = [[(name, sign if place % 2 else 1.0) for place, name in enumerate(free)] for sign in (1.0, -1.0)]
         found = [extreme(fixed, side) for side in (*sides, [(name, -value) for name, value in sides[1]])]
-        return (best, *(one.point(fixed) for one in found if one.optimal))
+        return (best, *(result.point(fixed) for result in found if result.optimal))
 
-    def against(self, model: Model) -> frozenset[str]:
+    def against(self, model: LinearProgram) -> frozenset[str]:
         """The elements of `model` that reject a point, as `row:NAME` or `column:NAME`."""
         original = self.checker.original
         known = {(row.terms, row.lower, row.upper) for row in original.rows}
         rows = [row for row in model.rows if (row.terms, row.lower, row.upper) not in known]
-        columns = [one for one in model.columns if original.columns[original.column_index[one.name]] != one]
+        columns = [column for column in model.columns if original.columns[original.column_index[column.name]] != column]
         found: set[str] = set()
         for point in self.points:
             for row in rows:

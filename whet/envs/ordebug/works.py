@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from whet.envs.ordebug.equivalence import Checker
 from whet.envs.ordebug.iis import Iis, find_iis
-from whet.envs.ordebug.model import INF, Model
+from whet.envs.ordebug.model import INF, LinearProgram
 from whet.envs.ordebug.solver import Status, elastic_point, solve
 from whet.errors import WhetError
 
@@ -36,7 +36,7 @@ class Slack:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class RepairJudgement:
     """The model as handed in, against the original. `repaired_at`: the step after which it was first repaired, or 0."""
 
     final: Solution
@@ -45,7 +45,7 @@ class Judged:
     repaired_at: int
 
 
-def resolve(model: Model, time_limit: float) -> Solution:
+def resolve(model: LinearProgram, time_limit: float) -> Solution:
     try:
         solved = solve(model, time_limit=time_limit)
     except WhetError:
@@ -53,14 +53,14 @@ def resolve(model: Model, time_limit: float) -> Solution:
     return Solution(solved.status, solved.objective)
 
 
-def explain(model: Model, time_limit: float) -> Iis | None:
+def explain(model: LinearProgram, time_limit: float) -> Iis | None:
     try:
         return find_iis(model, time_limit=time_limit)
     except WhetError:
         return None
 
 
-def slack(model: Model, row: str, time_limit: float) -> Slack | None:
+def slack(model: LinearProgram, row: str, time_limit: float) -> Slack | None:
     """None where the solver refuses the model, as it does with coefficients beyond its range."""
     try:
         solved = solve(model, time_limit=time_limit)
@@ -69,21 +69,26 @@ def slack(model: Model, row: str, time_limit: float) -> Slack | None:
         return None
     if point is None:
         return Slack(False)
-    one = model.row(row)
-    activity = one.activity(point)
+    constraint = model.row(row)
+    activity = constraint.activity(point)
     nearest = min(
-        [*([one.upper - activity] if one.upper < INF else []), *([activity - one.lower] if one.lower > -INF else [])],
+        [
+            *([constraint.upper - activity] if constraint.upper < INF else []),
+            *([activity - constraint.lower] if constraint.lower > -INF else []),
+        ],
         default=0.0,
     )
     return Slack(solved.optimal, activity, nearest)
 
 
-def judge(final: Model, original: Model, trail: Sequence[tuple[int, Model]], time_limit: float) -> Judged:
+def judge(
+    final: LinearProgram, original: LinearProgram, trail: Sequence[tuple[int, LinearProgram]], time_limit: float
+) -> RepairJudgement:
     """Whether `final` is equivalent to the original, and which feasible model on the way (`trail`) was so first."""
     checker = Checker(original, time_limit=time_limit)
     verdicts: dict[str, bool] = {}
 
-    def repaired(model: Model) -> bool:
+    def repaired(model: LinearProgram) -> bool:
         if model.digest not in verdicts:
             verdicts[model.digest] = checker.repaired(model)
         return verdicts[model.digest]
@@ -91,6 +96,6 @@ def judge(final: Model, original: Model, trail: Sequence[tuple[int, Model]], tim
     first = next((step for step, model in trail if repaired(model)), 0)
     solution = resolve(final, time_limit)
     if solution.status != "optimal":
-        return Judged(solution, False, solution.status, first)
+        return RepairJudgement(solution, False, solution.status, first)
     verdict = checker.verdict(final)
-    return Judged(solution, verdict.same, verdict.why, first)
+    return RepairJudgement(solution, verdict.same, verdict.why, first)

@@ -10,10 +10,8 @@ from whet.envs.arguments import Argument
 from whet.envs.base import Environment
 from whet.errors import WhetError
 
-_NEEDS = ("bs4", "lxml", "html5lib")
 
-
-class _Family:
+class SoupFamily:
     """What the registry knows about soup."""
 
     name = "soup"
@@ -32,7 +30,13 @@ class _Family:
             raise WhetError(
                 f"soup is one environment: leave out {variant or source!r} and use arguments, as in -a mode=mvp"
             )
-        missing = [name for name in _NEEDS if importlib.util.find_spec(name) is None]
+        # Each by its name, so that its version is found to be part of the fingerprint.
+        needs = {
+            "bs4": importlib.util.find_spec("bs4"),
+            "lxml": importlib.util.find_spec("lxml"),
+            "html5lib": importlib.util.find_spec("html5lib"),
+        }
+        missing = [name for name, found in needs.items() if found is None]
         if missing:
             raise WhetError(f"soup needs {', '.join(missing)}: pip install 'whet[soup]'")
         from whet.envs.soup.environment import Soup
@@ -41,4 +45,4 @@ class _Family:
         return Soup(settings(args))
 
 
-FAMILY = _Family()
+FAMILY = SoupFamily()

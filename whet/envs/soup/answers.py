@@ -20,7 +20,7 @@ _PRICE = re.compile(r"(?P<sign>-?)\s*(?P<symbol>[$£€]?)\s*(?P<minus>-?)(?P<am
 _SIGNED = re.compile(rf"[+-]?\d{{1,{MOST_DIGITS}}}")
 
 
-class Kind(Protocol):
+class AnswerKind(Protocol):
     """One kind of answer."""
 
     def problem(self, said: Any) -> str:
@@ -70,7 +70,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class Money:
     """An amount of money as the page shows it, such as "$12.50"; a number, or a text without the sign, will do."""
 
     def problem(self, said: Any) -> str:
@@ -140,7 +140,7 @@ class Boolean:
 class Nullable:
     """A value that may be missing."""
 
-    inner: Kind
+    inner: AnswerKind
 
     def problem(self, said: Any) -> str:
         return "" if said is None else self.inner.problem(said)
@@ -163,24 +163,24 @@ class Nullable:
 class ListOf:
     """A list; with `ordered` its order counts."""
 
-    item: Kind
+    item: AnswerKind
     ordered: bool = True
 
     def problem(self, said: Any) -> str:
         if not isinstance(said, list):
             return f"an array, not {_type(said)}"
-        for number, one in enumerate(said):
-            if problem := self.item.problem(one):
+        for number, item in enumerate(said):
+            if problem := self.item.problem(item):
                 return f"{problem} (item {number})"
         return ""
 
     def reading(self, value: Any) -> Any:
-        items = [self.item.reading(one) for one in value]
+        items = [self.item.reading(item) for item in value]
         return tuple(items) if self.ordered else frozenset(Counter(items).items())
 
     def credit(self, said: Any, truth: Any) -> float:
         """F1 of the items, repeated ones counted."""
-        ours, true = (Counter(self.item.reading(one) for one in side) for side in (said, truth))
+        ours, true = (Counter(self.item.reading(item) for item in side) for side in (said, truth))
         total = ours.total() + true.total()
         return 2.0 * (ours & true).total() / total if total else 0.0
 
@@ -192,10 +192,10 @@ class ListOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RecordOf:
     """An object with these keys, all required. `aliases` are other names of a key that will do."""
 
-    fields: Mapping[str, Kind]
+    fields: Mapping[str, AnswerKind]
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Other name to key."""
 
@@ -238,7 +238,7 @@ class Record:
         return named
 
 
-def same(kind: Kind, said: Any, truth: Any) -> bool:
+def same(kind: AnswerKind, said: Any, truth: Any) -> bool:
     """Whether a sound answer is the true one."""
     return bool(kind.reading(said) == kind.reading(truth))
 

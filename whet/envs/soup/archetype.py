@@ -1,4 +1,4 @@
-"""What a family of tasks is made of: an archetype draws a `Draft`, from which the page and the task are built.
+"""What a family of tasks is made of: an archetype draws a `TaskDraft`, from which the page and the task are built.
 
 A draft is cheap and holds everything that makes the task this task; the page around it is filler. No draft is parsed:
 the author chooses the answer first and writes the markup around it, so that the answer is unique by construction.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from whet.envs.soup.answers import Kind
+from whet.envs.soup.answers import AnswerKind
 
 Difficulty = Literal["primer", "easy", "medium", "hard"]
 
@@ -44,7 +44,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class TaskDraft:
     """What an archetype drew: the question, its answer, and the markup that decides it."""
 
     query: str
@@ -60,7 +60,7 @@ class Draft:
     secrets: tuple[str, ...] = ()
     """Values in the page that an answer must not give away."""
     limit: Limit | None = None
-    twin: Draft | None = None
+    twin: TaskDraft | None = None
     """For a draft with a `limit`: the same query on a page that answers it."""
 
     @property
@@ -79,8 +79,8 @@ class Archetype:
     """`family.name`."""
     difficulty: Difficulty
     phase: Literal[1, 2]
-    answer: Kind
-    draw: Callable[[random.Random], Draft]
+    answer: AnswerKind
+    draw: Callable[[random.Random], TaskDraft]
     size: Size = "large"
     malformed: float = 0.0
     """How often the page is damaged, in ways that change no answer."""
@@ -102,14 +102,14 @@ class Archetype:
 def archetype(
     difficulty: Difficulty,
     phase: Literal[1, 2],
-    answer: Kind,
+    answer: AnswerKind,
     *,
     size: Size = "large",
     malformed: float = 0.0,
-) -> Callable[[Callable[[random.Random], Draft]], Archetype]:
+) -> Callable[[Callable[[random.Random], TaskDraft]], Archetype]:
     """Makes a drawing function the archetype of its name, in the family that its module is."""
 
-    def made(draw: Callable[[random.Random], Draft]) -> Archetype:
+    def made(draw: Callable[[random.Random], TaskDraft]) -> Archetype:
         family = draw.__module__.rpartition(".")[2]
         return Archetype(f"{family}.{draw.__name__}", difficulty, phase, answer, draw, size, malformed)
 

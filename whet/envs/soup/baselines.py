@@ -95,7 +95,7 @@ def baselines(training: Callable[[], list[Task]]) -> dict[str, Baseline]:
         "always-limit": always_limit,
         "regex-only": lambda task, said: _printed(said, REGEX_ONLY),
         "first-match": lambda task, said: _printed(said, FIRST_MATCH),
-        "frequent": Frequent(training),
+        "frequent": FrequentAnswer(training),
     }
 
 
@@ -123,7 +123,7 @@ def always_limit(task: Task, said: Conversation) -> Reply | str:
     return limit(signs[0], signs[1]) if isinstance(signs, list) else limit("js_required", "")
 
 
-class Frequent:
+class FrequentAnswer:
     """Answers what was right most often among training tasks of the same archetype."""
 
     def __init__(self, training: Callable[[], list[Task]]) -> None:

@@ -24,7 +24,7 @@ VERSION = 1
 
 def deal(every: Mapping[str, Archetype]) -> Iterator[tuple[Archetype, int]]:
     """Archetype and ordinal of every task, in order."""
-    members = [one for one in every.values() if one.difficulty != "primer"]
+    members = [archetype for archetype in every.values() if archetype.difficulty != "primer"]
     deck = Deck([(Fraction(1), members)])
     return (deck.at(index) for index in range(EACH * len(members)))
 

@@ -54,17 +54,17 @@ class Deck:
 
 def spread(members: Sequence[Archetype]) -> tuple[Archetype, ...]:
     """The archetypes in an order in which difficulties are mixed evenly from the first to the last."""
-    groups = [[one for one in members if one.difficulty == level] for level in DIFFICULTIES]
+    groups = [[archetype for archetype in members if archetype.difficulty == level] for level in DIFFICULTIES]
     places = [
-        ((turn + 0.5) / len(group), number, one)
+        ((turn + 0.5) / len(group), number, archetype)
         for number, group in enumerate(groups)
-        for turn, one in enumerate(group)
+        for turn, archetype in enumerate(group)
     ]
-    return tuple(one for _, _, one in sorted(places, key=lambda place: place[:2]))
+    return tuple(archetype for _, _, archetype in sorted(places, key=lambda place: place[:2]))
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ArchetypeChoice:
     """Which archetypes are dealt, and how often those of each difficulty."""
 
     mode: Mode = "all"
@@ -78,11 +78,11 @@ class Choice:
             if name not in every:
                 raise WhetError(f"soup has no archetype {name!r}.{nearest(name, every)}")
         chosen = tuple(
-            one
-            for one in every.values()
-            if _in_mode(one, self.mode)
-            and self.difficulty in ("mixed", one.difficulty)
-            and (not self.names or one.name in self.names)
+            archetype
+            for archetype in every.values()
+            if _in_mode(archetype, self.mode)
+            and self.difficulty in ("mixed", archetype.difficulty)
+            and (not self.names or archetype.name in self.names)
         )
         if not chosen:
             what = f"mode {self.mode!r} with difficulty {self.difficulty!r}"
@@ -95,7 +95,10 @@ class Choice:
         weights = self.weights if self.weights is not None else TIERED if self.mode == "tiered" else None
         if weights is None:
             return Deck([(Fraction(1), chosen)])
-        tiers = [(_share(weights, level), [one for one in chosen if one.difficulty == level]) for level in DIFFICULTIES]
+        tiers = [
+            (_share(weights, level), [archetype for archetype in chosen if archetype.difficulty == level])
+            for level in DIFFICULTIES
+        ]
         if not any(share and members for share, members in tiers):
             raise WhetError("soup: the weights leave no archetype to deal; give one of those chosen a weight above 0")
         return Deck(tiers)
@@ -117,11 +120,11 @@ def checked_weights(weights: Mapping[str, object]) -> dict[str, float]:
     return sound
 
 
-def _in_mode(one: Archetype, mode: Mode) -> bool:
+def _in_mode(archetype: Archetype, mode: Mode) -> bool:
     if mode == "mvp":
-        return one.phase == 1
+        return archetype.phase == 1
     if mode == "phase2":
-        return one.phase == 2
+        return archetype.phase == 2
     if mode == "hard_only":
-        return one.difficulty == "hard"
-    return mode != "bootstrap" or one.difficulty in ("primer", "easy")
+        return archetype.difficulty == "hard"
+    return mode != "bootstrap" or archetype.difficulty in ("primer", "easy")

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import asdict
-from pathlib import Path
 
-from whet.envs import splits
 from whet.envs.base import Baseline, Environment, Play, ask, complaints, work
-from whet.envs.soup import making, prompt
+from whet.envs.fingerprint import fingerprint
+from whet.envs.soup import content, prompt
 from whet.envs.soup.archetype import Archetype
 from whet.envs.soup.archetypes import archetypes
 from whet.envs.soup.baselines import baselines
 from whet.envs.soup.bench import deal
-from whet.envs.soup.grading import grade
-from whet.envs.soup.reading import Said, Unread, read
-from whet.envs.soup.settings import Settings
-from whet.envs.soup.tools import TOOLS, Attempt, navigate, program, sandbox_limits, told
+from whet.envs.soup.reply import FinalAnswer, MissingAnswer, read
+from whet.envs.soup.score import grade
+from whet.envs.soup.settings import SoupSettings
+from whet.envs.soup.tools import TOOLS, SoupAttempt, navigate, program, sandbox_limits, told
 from whet.errors import WhetError
-from whet.keys import bytes_digest, digest
 from whet.types import Label, Message, Score, Split, Task, ToolCall, Work, WorkResult, tool_result
 
 TRAINING = 570
@@ -31,17 +29,19 @@ class Soup(Environment):
     name = "soup"
     about = "extract data from HTML with BeautifulSoup, 57 archetypes, single pages and small sites"
 
-    def __init__(self, settings: Settings = Settings()) -> None:
+    def __init__(self, settings: SoupSettings = SoupSettings()) -> None:
         self.settings = settings
         self._every = archetypes()
         self._deck = settings.choice.deck(self._every)
-        chosen = {one.name for one in settings.choice.members(self._every)}
-        self._bench = tuple((one, ordinal) for one, ordinal in deal(self._every) if one.name in chosen)
+        chosen = {archetype.name for archetype in settings.choice.members(self._every)}
+        self._bench = tuple(
+            (archetype, ordinal) for archetype, ordinal in deal(self._every) if archetype.name in chosen
+        )
         self._limits = sandbox_limits(settings.timeout, settings.output)
         self.epoch = settings.epoch
-        self.fingerprint = f"soup-{digest(asdict(settings), code_digest())}"
+        self.fingerprint = fingerprint("soup", type(self), arguments=asdict(settings))
 
-    def __reduce__(self) -> tuple[type[Soup], tuple[Settings]]:
+    def __reduce__(self) -> tuple[type[Soup], tuple[SoupSettings]]:
         return Soup, (self.settings,)
 
     def size(self, split: Split) -> int | None:
@@ -54,8 +54,8 @@ class Soup(Environment):
     def task(self, split: Split, index: int) -> Task:
         archetype, ordinal = self._at(split, index)
         seed = 0 if split == "test" else self.settings.seed
-        draft = making.draw(archetype, split, ordinal, seed)
-        html, pages = making.pages(archetype, draft, split, ordinal, seed)
+        draft = content.draw(archetype, split, ordinal, seed)
+        html, pages = content.pages(archetype, draft, split, ordinal, seed)
         data = {
             "html": html,
             "query": draft.query,
@@ -64,10 +64,10 @@ class Soup(Environment):
             "secrets": list(draft.secrets),
         }
         said = prompt.messages(archetype, draft.query, self.settings.turns, self.settings.rewards.calls)
-        return Task(split, index, Label(archetype.name, archetype.difficulty), said, making.truth(draft), data)
+        return Task(split, index, Label(archetype.name, archetype.difficulty), said, content.truth(draft), data)
 
     def play(self, task: Task) -> Play:
-        attempt = Attempt(task)
+        attempt = SoupAttempt(task)
         messages: tuple[Message, ...] = task.messages
         for _ in range(self.settings.turns):
             reply = yield from ask(messages, tools=TOOLS, corrections=0)
@@ -80,7 +80,7 @@ class Soup(Environment):
                 for call in reply.calls:
                     answers.append(tool_result(call, (yield from self._done(attempt, call))))
                 messages = tuple(answers)
-        return self._grade(attempt, Unread("turn_limit", f"no answer after {self.settings.turns} replies"))
+        return self._grade(attempt, MissingAnswer("turn_limit", f"no answer after {self.settings.turns} replies"))
 
     def baselines(self) -> Mapping[str, Baseline]:
         count = min(TRAINING, self.settings.train or TRAINING)
@@ -92,7 +92,7 @@ class Soup(Environment):
             raise WhetError(f"soup: there is no task {split}/{index}; the split has {size if size else 'no'} tasks")
         return self._bench[index] if split == "test" else self._deck.at(index)
 
-    def _done(self, attempt: Attempt, call: ToolCall) -> Generator[Work, WorkResult, str]:
+    def _done(self, attempt: SoupAttempt, call: ToolCall) -> Generator[Work, WorkResult, str]:
         """Carries out one call; what comes back is what the policy is told."""
         word = call.arguments.get({"run_python": "code", "navigate": "href"}.get(call.name, ""))
         if attempt.calls >= self.settings.rewards.calls:
@@ -108,11 +108,5 @@ class Soup(Environment):
         result = yield from work(program(attempt, word, self._limits))
         return told(attempt, result, self._limits)
 
-    def _grade(self, attempt: Attempt, said: Said | Unread) -> Score:
+    def _grade(self, attempt: SoupAttempt, said: FinalAnswer | MissingAnswer) -> Score:
         return grade(attempt, said, self._every[attempt.task.label.kind].answer, self.settings.rewards)
-
-
-def code_digest() -> str:
-    """A digest of everything in this package that a task or a score depends on."""
-    files = [*sorted(Path(__file__).parent.rglob("*.py")), Path(splits.__file__)]
-    return bytes_digest(b"\x1f".join(file.read_bytes() for file in files))

@@ -6,7 +6,7 @@ import random
 
 from whet.envs.soup.archetype import Sheet, Size
 from whet.envs.soup.filler import Filler, filler
-from whet.envs.soup.styles import STYLES, Style
+from whet.envs.soup.styles import STYLES, PageStyle
 from whet.envs.soup.words import chance, phrase, pick, whole
 
 LARGE = (50_000, 104_000)
@@ -58,7 +58,7 @@ def _mixed(rng: random.Random, parts: tuple[str, ...], between: list[str]) -> st
 
 
 def _assembled(
-    rng: random.Random, sheet: Sheet, style: Style, pieces: Filler, body: str, depth: int, malformed: bool
+    rng: random.Random, sheet: Sheet, style: PageStyle, pieces: Filler, body: str, depth: int, malformed: bool
 ) -> str:
     wraps = "".join(
         f'<div class="{_WRAPS[(number * 7 + depth) % len(_WRAPS)]}"{style.mark}>' for number in range(depth)

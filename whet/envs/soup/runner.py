@@ -25,7 +25,7 @@ SEEN = "seen.json"
 MAIN = "program.py"
 
 
-class Watch:
+class PageWatch:
     """What was seen. Only what happens in a soup made of the page counts, and only after the soup is made."""
 
     def __init__(self, page: str) -> None:
@@ -71,14 +71,14 @@ class Watch:
 
         @functools.wraps(original)
         def watched(this: Any, *args: Any, **kwargs: Any) -> Any:
-            for one in original(this, *args, **kwargs):
+            for element in original(this, *args, **kwargs):
                 self.note(what, this)
-                yield one
+                yield element
 
         setattr(owner, name, property(watched) if isinstance(member, property) else watched)
 
 
-def instrument(watch: Watch) -> None:
+def instrument(watch: PageWatch) -> None:
     """Watches the places through which everything goes that BeautifulSoup finds and gives out."""
     create = BeautifulSoup.__init__
 
@@ -125,7 +125,7 @@ def main() -> None:
     given = json.loads(Path(GIVEN).read_text("utf-8"))
     Path(GIVEN).unlink()
     html: str = given["html"]
-    watch = Watch(html)
+    watch = PageWatch(html)
     instrument(watch)
 
     def make_soup(parser: str = "html.parser") -> BeautifulSoup:
@@ -133,7 +133,7 @@ def main() -> None:
 
     names: dict[str, Any] = {"__name__": "__main__", "make_soup": make_soup, "re": re, "json": json}
     names |= {"HTML": html, "QUERY": given["query"], "CONSTRAINTS": given["constraints"]}
-    names |= {one.__name__: one for one in (BeautifulSoup, NavigableString, Tag, Comment)}
+    names |= {kind.__name__: kind for kind in (BeautifulSoup, NavigableString, Tag, Comment)}
     try:
         run(given["code"], names)
     finally:

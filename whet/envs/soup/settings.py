@@ -8,18 +8,18 @@ from dataclasses import dataclass, fields
 from typing import Any, get_type_hints
 
 from whet.envs.arguments import Argument, accept
-from whet.envs.soup.deck import Choice, Level, Mode, checked_weights
-from whet.envs.soup.grading import Rewards
+from whet.envs.soup.deck import ArchetypeChoice, Level, Mode, checked_weights
 from whet.envs.soup.schedules import stage_args
+from whet.envs.soup.score import SoupRewards
 from whet.errors import WhetError
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SoupSettings:
     """Everything that an environment is built from."""
 
-    choice: Choice = Choice()
-    rewards: Rewards = Rewards()
+    choice: ArchetypeChoice = ArchetypeChoice()
+    rewards: SoupRewards = SoupRewards()
     seed: int = 42
     train: int | None = None
     epoch: int = 12_000
@@ -50,7 +50,7 @@ ARGUMENTS = (
 _POSITIVE = ("epoch", "eval", "turns", "timeout", "output")
 
 
-def settings(args: Mapping[str, Any]) -> Settings:
+def settings(args: Mapping[str, Any]) -> SoupSettings:
     """The settings that the arguments say; every mistake is one `WhetError`."""
     given = accept("soup", ARGUMENTS, args)
     if "schedule" in given:
@@ -65,7 +65,7 @@ def settings(args: Mapping[str, Any]) -> Settings:
             raise WhetError(f"soup: {name!r} must be more than 0, not {given[name]!r}")
     if given.get("train") is not None and given["train"] < 1:
         raise WhetError(f"soup: 'train' must be more than 0, not {given['train']!r}")
-    choice = Choice(
+    choice = ArchetypeChoice(
         given.pop("mode", "all"),
         given.pop("difficulty", "mixed"),
         tuple(given.pop("archetypes", ())),
@@ -73,14 +73,18 @@ def settings(args: Mapping[str, Any]) -> Settings:
     )
     given.pop("weights", None)
     rewards = _rewards(given.pop("rewards", None) or {}, given.pop("process", None), choice.mode)
-    return dataclasses.replace(Settings(), choice=choice, rewards=rewards, **given)
+    return dataclasses.replace(SoupSettings(), choice=choice, rewards=rewards, **given)
 
 
-def _rewards(table: Mapping[str, Any], process: bool | None, mode: Mode) -> Rewards:
-    hints = get_type_hints(Rewards)
-    known = [Argument(one.name, hints[one.name], one.default) for one in fields(Rewards) if one.name != "process"]
+def _rewards(table: Mapping[str, Any], process: bool | None, mode: Mode) -> SoupRewards:
+    hints = get_type_hints(SoupRewards)
+    known = [
+        Argument(component.name, hints[component.name], component.default)
+        for component in fields(SoupRewards)
+        if component.name != "process"
+    ]
     values = accept("soup rewards", known, table)
-    rewards = Rewards(**values, process=mode == "bootstrap" if process is None else process)
+    rewards = SoupRewards(**values, process=mode == "bootstrap" if process is None else process)
     if rewards.correct <= 0 or rewards.limit <= 0 or rewards.calls < 1:
         raise WhetError("soup: rewards.correct, rewards.limit and rewards.calls must be more than 0")
     return rewards

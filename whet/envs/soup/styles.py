@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class PageStyle:
     """The habits of one framework. `classes` gives the class attribute of each role that filler has."""
 
     name: str
@@ -35,7 +35,7 @@ def _named(names: str) -> dict[str, str]:
 
 
 STYLES = (
-    Style(
+    PageStyle(
         "traditional",
         '<link rel="stylesheet" href="/css/site.css">\n<link rel="stylesheet" href="/css/print.css" media="print">',
         '<div class="page-wrap"><div class="page-column">',
@@ -44,7 +44,7 @@ STYLES = (
             "topnav|linklist|linklist-entry|plainlink|boxes|box|box-title|copy|box-price|rail|guestbook|guestbook-post|bottom"
         ),
     ),
-    Style(
+    PageStyle(
         "bootstrap",
         '<link href="/assets/bootstrap.min.css" rel="stylesheet">\n'
         '<script src="/assets/bootstrap.bundle.min.js"></script>',
@@ -55,7 +55,7 @@ STYLES = (
             "|card-text|badge bg-secondary|col-lg-3 d-none d-lg-block|list-group|list-group-item|footer mt-auto py-3"
         ),
     ),
-    Style(
+    PageStyle(
         "tailwind",
         '<script src="/assets/tailwind.js"></script>\n<style>body{margin:0}</style>',
         '<div class="min-h-screen bg-gray-50"><div class="mx-auto max-w-7xl px-4">',
@@ -66,7 +66,7 @@ STYLES = (
             "|text-base font-bold|hidden lg:block w-64|divide-y divide-gray-200|py-4 flex flex-col|border-t py-8"
         ),
     ),
-    Style(
+    PageStyle(
         "react",
         '<script defer src="/static/js/main.8f3b21.chunk.js"></script>\n'
         '<link href="/static/css/main.css" rel="stylesheet">',
@@ -78,7 +78,7 @@ STYLES = (
             "|Footer_root__7kLm9"
         ),
     ),
-    Style(
+    PageStyle(
         "angular",
         '<base href="/">\n<link rel="stylesheet" href="/styles.ef46db3751d8e999.css">',
         '<app-root ng-version="17.3.0"><app-layout><div class="layout-content" _ngcontent-ng-c31="">',
@@ -89,7 +89,7 @@ STYLES = (
         ),
         ' _ngcontent-ng-c31=""',
     ),
-    Style(
+    PageStyle(
         "vue",
         '<script type="module" crossorigin src="/assets/index-4b1c9a.js"></script>\n'
         '<link rel="stylesheet" href="/a.css">',

@@ -47,7 +47,7 @@ TOOLS = (
 
 
 @dataclass(slots=True)
-class Attempt:
+class SoupAttempt:
     """Where an attempt stands: the page it is on, the calls it made, and what was seen of BeautifulSoup."""
 
     task: Task
@@ -74,7 +74,7 @@ class Attempt:
         return self.made and (self.found or self.read)
 
 
-def program(attempt: Attempt, code: str, limits: Limits) -> Work:
+def program(attempt: SoupAttempt, code: str, limits: Limits) -> Work:
     """The job that runs a policy's program on the page that is open now."""
     data = attempt.task.data
     given = {
@@ -95,7 +95,7 @@ def sandbox_limits(seconds: float, output: int) -> Limits:
     return Limits(wall=seconds, cpu=seconds, memory=768 * MIB, output=output)
 
 
-def told(attempt: Attempt, result: WorkResult, limits: Limits) -> str:
+def told(attempt: SoupAttempt, result: WorkResult, limits: Limits) -> str:
     """What the policy reads of a run; what was seen goes into the attempt."""
     value: Mapping[str, Any] = result.value if isinstance(result.value, Mapping) else {}
     _note(attempt, value.get("files") or {})
@@ -113,7 +113,7 @@ def told(attempt: Attempt, result: WorkResult, limits: Limits) -> str:
     return "\n".join(lines) or "(no output: print what you want to see)"
 
 
-def navigate(attempt: Attempt, href: str) -> str:
+def navigate(attempt: SoupAttempt, href: str) -> str:
     """Moves the attempt to the page that `href` names and says so."""
     pages: Mapping[str, str] = attempt.task.data["pages"]
     if not pages:
@@ -135,7 +135,7 @@ def _spellings(href: str) -> list[str]:
     return [form for form in forms if form]
 
 
-def _note(attempt: Attempt, files: Mapping[str, str]) -> None:
+def _note(attempt: SoupAttempt, files: Mapping[str, str]) -> None:
     try:
         seen = orjson.loads(files.get(SEEN, ""))
     except orjson.JSONDecodeError:
@@ -146,7 +146,7 @@ def _note(attempt: Attempt, files: Mapping[str, str]) -> None:
         attempt.read |= seen.get("read") is True
 
 
-def _seal(attempt: Attempt) -> str:
+def _seal(attempt: SoupAttempt) -> str:
     """A word that a program which writes the file of what was seen itself would have to know."""
     return f"{seed_for('soup seal', attempt.task.id, attempt.task.data['query'], attempt.calls):x}"
 

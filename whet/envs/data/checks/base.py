@@ -18,7 +18,7 @@ TOLERANCE = Argument("tolerance", float, 0.0, "how far a number may be off")
 RELATIVE = Argument("relative", float, 0.0, "how far a number may be off, as a share of the right one")
 
 
-class Check:
+class AnswerCheck:
     """One way to grade. A subclass that needs no work defines `score`; one that does, `grade`."""
 
     takes: ClassVar[tuple[Argument, ...]] = ()
@@ -30,7 +30,7 @@ class Check:
     def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
         self.answer = answer
         self.columns = columns
-        self.own = {one.name: one.default for one in self.takes} | dict(own)
+        self.own = {argument.name: argument.default for argument in self.takes} | dict(own)
 
     @property
     def hidden(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from whet.envs.arguments import Argument
-from whet.envs.data.checks.base import Check, graded
+from whet.envs.data.checks.base import AnswerCheck, graded
 from whet.envs.data.columns import known
 from whet.envs.data.template import cell
 from whet.errors import WhetError, nearest
@@ -17,7 +17,7 @@ from whet.types import Score, failed
 _AROUND = " \t\r\n.,;:!?\"'`*_()[]<>"
 
 
-class Choice(Check):
+class ChoiceCheck(AnswerCheck):
     """`choices` is the list of labels, or the column that holds a row's own options, lettered A, B, C in the prompt."""
 
     takes = (Argument("choices", list[str] | str, [], "labels to choose from, or the column with a row's options"),)
@@ -26,8 +26,8 @@ class Choice(Check):
         super().__init__(answer, columns, own)
         given = self.own["choices"]
         self.column = known(given, columns, "choices") if isinstance(given, str) else None
-        self.labels = [] if self.column else [str(one).strip() for one in given]
-        folded = [_bare(one) for one in self.labels]
+        self.labels = [] if self.column else [str(label).strip() for label in given]
+        folded = [_bare(label) for label in self.labels]
         if self.column is None and (len(set(folded)) < 2 or not all(folded)):
             raise WhetError('choices: give at least two labels, as in -a choices=\'["yes", "no"]\', or a column')
         if len(set(folded)) < len(folded):
@@ -48,8 +48,8 @@ class Choice(Check):
     def shown(self, row: Mapping[str, Any]) -> Mapping[str, str]:
         if self.column is None:
             return {}
-        options = [cell(one) for one in row[self.column]]
-        lines = (f"{letter}. {one}" for letter, one in zip(string.ascii_uppercase, options, strict=False))
+        options = [cell(option) for option in row[self.column]]
+        lines = (f"{letter}. {option}" for letter, option in zip(string.ascii_uppercase, options, strict=False))
         return {self.column: "\n".join(lines)}
 
     def truth(self, row: Mapping[str, Any], place: str) -> Any:
@@ -69,7 +69,7 @@ class Choice(Check):
         value = row.get(self.column)
         if not isinstance(value, list) or not 2 <= len(value) <= 26:
             raise WhetError(f"{place}, column {self.column!r}: choices must be a list of 2 to 26 options")
-        return [cell(one).strip() for one in value]
+        return [cell(option).strip() for option in value]
 
     def oracle(self, truth: Any) -> str | None:
         right = truth["right"]
@@ -86,19 +86,19 @@ class Choice(Check):
 
 def chosen(said: str, options: Sequence[str], lettered: bool = False) -> set[int]:
     """Which options a reply names: it is one, it begins with one, or one stands in it as words of their own."""
-    folded = [_bare(one) for one in options]
+    folded = [_bare(option) for option in options]
     whole = _bare(said[:2000])
     if whole in folded:
         return {folded.index(whole)}
     letters = list(string.ascii_lowercase[: len(options)]) if lettered else []
-    marks = folded if all(len(one) == 1 for one in folded) else letters
+    marks = folded if all(len(option) == 1 for option in folded) else letters
     if marks:
         marked = _marked(said, marks)
         if marked is not None:
             return {marked}
     text = said[:20_000].casefold()
-    found = {place for place, one in enumerate(folded) if len(one) > 1 and _as_words(one, text)}
-    return {one for one in found if not any(one != other and folded[one] in folded[other] for other in found)}
+    found = {place for place, option in enumerate(folded) if len(option) > 1 and _as_words(option, text)}
+    return {place for place in found if not any(place != other and folded[place] in folded[other] for other in found)}
 
 
 def _marked(said: str, marks: Sequence[str]) -> int | None:
@@ -112,14 +112,14 @@ def _marked(said: str, marks: Sequence[str]) -> int | None:
     return None if found is None else marks.index(found.casefold())
 
 
-def _as_words(one: str, text: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text) is not None
+def _as_words(option: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(option)}(?!\w)", text) is not None
 
 
 def _index(value: Any, options: Sequence[str], lettered: bool) -> int | None:
     """Which option the answer column means: by text, and for a row's own options also by letter or by number from 0."""
     text = _bare(cell(value))
-    folded = [_bare(one) for one in options]
+    folded = [_bare(option) for option in options]
     if text in folded:
         return folded.index(text)
     if lettered and len(text) == 1 and text in string.ascii_lowercase[: len(options)]:

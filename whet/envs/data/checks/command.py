@@ -10,7 +10,7 @@ from typing import Any
 
 from whet.envs.arguments import Argument
 from whet.envs.base import work
-from whet.envs.data.checks.base import Check, Grading
+from whet.envs.data.checks.base import AnswerCheck, Grading
 from whet.envs.data.columns import known
 from whet.envs.data.template import Template, cell
 from whet.errors import FaultError, WhetError
@@ -22,7 +22,7 @@ _NOT_FOUND = frozenset(os.strerror(code) for code in (errno.ENOENT, errno.EACCES
 """What the sandbox writes behind the name of a program that it cannot start."""
 
 
-class Command(Check):
+class CommandCheck(AnswerCheck):
     """The reply lies in `reply_file`, beside the files of a folder and, by name, cells of the row."""
 
     takes = (

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from whet.envs.arguments import Argument
-from whet.envs.data.checks.base import RELATIVE, TOLERANCE, Check, graded
+from whet.envs.data.checks.base import RELATIVE, TOLERANCE, AnswerCheck, graded
 from whet.envs.data.checks.number import closeness
 from whet.envs.data.columns import known
 from whet.errors import WhetError
@@ -19,7 +19,7 @@ from whet.types import Score, failed
 _FENCE = re.compile(r"```[^\n`]*\n(.*?)```", re.DOTALL)
 
 
-class JsonFields(Check):
+class JsonCheck(AnswerCheck):
     """Credit is the share of fields that are right; solved when all are. Text is compared without case and spacing."""
 
     takes = (

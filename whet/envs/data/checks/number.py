@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from whet.envs.data.checks.base import RELATIVE, TOLERANCE, Check, graded
+from whet.envs.data.checks.base import RELATIVE, TOLERANCE, AnswerCheck, graded
 from whet.envs.data.template import cell
 from whet.errors import WhetError
 from whet.types import Score, failed
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.
 _MINUS = str.maketrans("−–", "--")
 
 
-class Number(Check):
+class NumberCheck(AnswerCheck):
     """The last number of the reply. With a tolerance, one that is off gets as much credit as tolerance over error."""
 
     takes = (TOLERANCE, RELATIVE)

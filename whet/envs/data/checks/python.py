@@ -15,10 +15,11 @@ from typing import Any
 
 from whet.envs.arguments import Argument
 from whet.envs.base import call, work
-from whet.envs.data.checks.base import Check, Grading, graded
+from whet.envs.data.checks.base import AnswerCheck, Grading, graded
 from whet.envs.data.template import cell
+from whet.envs.fingerprint import code_in
 from whet.errors import WhetError
-from whet.keys import bytes_digest, digest
+from whet.keys import digest
 from whet.types import Score, Task
 
 Function = Callable[[str, dict[str, Any]], Any]
@@ -27,7 +28,7 @@ _APPLY = "whet.envs.data.checks.python:apply"
 _GIVE = "return True or False, credit from 0 to 1, or a dict with 'score' and perhaps 'reason', 'detail', 'parts'"
 
 
-class Python(Check):
+class PythonCheck(AnswerCheck):
     """`(reply, row) -> bool | float | dict`. What it raises stops the run with the row: a defect is never a score."""
 
     takes = (
@@ -84,9 +85,9 @@ def score_from(value: Any, said: str) -> Score | None:
     if isinstance(value, Mapping):
         found = score_from(value.get("score"), said) if set(value) <= {"score", "reason", "detail", "parts"} else None
         parts = value.get("parts", {})
-        if found is None or not isinstance(parts, Mapping) or not all(_finite(one) for one in parts.values()):
+        if found is None or not isinstance(parts, Mapping) or not all(_finite(part) for part in parts.values()):
             return None
-        given = {str(name): float(one) for name, one in parts.items()}
+        given = {str(name): float(part) for name, part in parts.items()}
         reason, detail = str(value.get("reason", found.reason)), str(value.get("detail", found.detail))
         return Score(found.hard, found.soft, found.reward, given, reason, detail)
     if isinstance(value, bool):
@@ -111,11 +112,11 @@ def located(text: str) -> str:
 
 
 def code_digest(address: str) -> str:
-    """What stands for the code of a function: the content of the file that it is in."""
+    """What stands for the code of a function: that of its file, and of what the file imports."""
     where = address.rpartition(":")[0]
     source = where if where.endswith(".py") else inspect.getsourcefile(_from_module(where))
     try:
-        return bytes_digest(Path(source).read_bytes()) if source else where
+        return code_in(Path(source)) if source else where
     except (OSError, TypeError) as error:
         raise WhetError(f"function: cannot read {where}: {error}") from None
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from whet.envs.arguments import Argument
 from whet.envs.base import ask
 from whet.envs.data import agreement
-from whet.envs.data.checks.base import Check, Grading
+from whet.envs.data.checks.base import AnswerCheck, Grading
 from whet.envs.data.columns import known, obvious
 from whet.envs.data.template import cell
 from whet.errors import FaultError, WhetError
@@ -28,7 +28,7 @@ _VERDICT = re.compile(r"\W*(?:verdict\W+)?(pass|fail)\W*", re.IGNORECASE)
 _YES, _NO = ("pass", "yes", "true", "1", "good"), ("fail", "no", "false", "0", "bad")
 
 
-class Rubric(Check):
+class RubricCheck(AnswerCheck):
     """Solved when the judge says PASS. Refused until the judge is known to agree with people."""
 
     takes = (
@@ -69,7 +69,7 @@ class Rubric(Check):
         return solved() if verdict == "PASS" else failed("wrong", "the judge says FAIL")
 
 
-class LabelledReplies(Check):
+class LabelledReplies(AnswerCheck):
     """The judge as the one who plays: replies that people labelled, and whether its verdict is theirs."""
 
     takes = (RUBRIC, Argument("reply", str, "", "column with the replies that people labelled [reply]"))

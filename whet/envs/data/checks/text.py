@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from whet.envs.arguments import Argument
-from whet.envs.data.checks.base import SEPARATOR, THRESHOLD, Check, graded
+from whet.envs.data.checks.base import SEPARATOR, THRESHOLD, AnswerCheck, graded
 from whet.envs.data.checks.distance import edits
 from whet.envs.data.template import cell
 from whet.errors import WhetError
@@ -26,7 +26,7 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-class Exact(Check):
+class ExactCheck(AnswerCheck):
     """The answer and nothing else; white space apart."""
 
     takes = (IGNORE_CASE, SEPARATOR)
@@ -35,14 +35,14 @@ class Exact(Check):
         return "Reply with the answer only."
 
     def score(self, truth: Any, said: str) -> Score:
-        return graded(float(any(self._normal(said) == self._normal(one) for one in truth)), said)
+        return graded(float(any(self._normal(said) == self._normal(accepted) for accepted in truth)), said)
 
     def _normal(self, text: str) -> str:
         text = " ".join(unicodedata.normalize("NFC", text).split())
         return text.casefold() if self.own["ignore_case"] else text
 
 
-class Contains(Exact):
+class ContainsCheck(ExactCheck):
     """The answer somewhere in the reply, as words of their own: 7 is not in 17."""
 
     def instruction(self) -> str:
@@ -50,7 +50,7 @@ class Contains(Exact):
 
     def score(self, truth: Any, said: str) -> Score:
         text = self._normal(said[:LONGEST])
-        return graded(float(any(_within(self._normal(one), text) for one in truth)), said)
+        return graded(float(any(_within(self._normal(accepted), text) for accepted in truth)), said)
 
 
 def _within(words: str, text: str) -> bool:
@@ -59,7 +59,7 @@ def _within(words: str, text: str) -> bool:
     return re.search(before + re.escape(words) + after, text) is not None
 
 
-class Regex(Check):
+class RegexCheck(AnswerCheck):
     """The answer column holds a pattern that is found in the reply."""
 
     takes = (IGNORE_CASE,)
@@ -88,7 +88,7 @@ def _compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
 
 
-class ExactMatch(Check):
+class ExactMatchCheck(AnswerCheck):
     """EM as question answering has it: without case, punctuation and articles."""
 
     takes: ClassVar[tuple[Argument, ...]] = (SEPARATOR,)
@@ -97,28 +97,28 @@ class ExactMatch(Check):
         return "Reply with the answer only, as few words as it takes."
 
     def score(self, truth: Any, said: str) -> Score:
-        return graded(float(any(plain(said) == plain(one) for one in truth)), said)
+        return graded(float(any(plain(said) == plain(accepted) for accepted in truth)), said)
 
 
-class TokenF1(ExactMatch):
+class TokenF1Check(ExactMatchCheck):
     """Overlap of words with the best of the answers, normalised as for EM."""
 
     takes = (SEPARATOR, THRESHOLD)
 
     def score(self, truth: Any, said: str) -> Score:
         words = plain(said[:LONGEST]).split()
-        best = max(_f1(words, plain(one).split()) for one in truth)
-        match = float(any(words == plain(one).split() for one in truth))
+        best = max(_f1(words, plain(accepted).split()) for accepted in truth)
+        match = float(any(words == plain(accepted).split() for accepted in truth))
         return graded(best, said, self.own["threshold"], em=match, f1=best)
 
 
-class Anls(ExactMatch):
+class AnlsCheck(ExactMatchCheck):
     """Normalised edit similarity to the best of the answers; below one half it counts as none."""
 
     takes = (SEPARATOR, THRESHOLD)
 
     def score(self, truth: Any, said: str) -> Score:
-        best = max(_similarity(said.casefold().strip(), one.casefold()) for one in truth)
+        best = max(_similarity(said.casefold().strip(), accepted.casefold()) for accepted in truth)
         return graded(best, said, self.own["threshold"], anls=best)
 
 

@@ -8,22 +8,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from whet.envs.arguments import Argument, accept
-from whet.envs.base import Baseline, Conversation, Environment, Play, ask, source_digest
-from whet.envs.groupqc.pack import file as pack_toml
+from whet.envs.base import Baseline, Conversation, Environment, Play, ask
 from whet.envs.groupqc.pack.file import find_mission, load_pack
 from whet.envs.groupqc.pack.schema import Mission, Pack
-from whet.envs.groupqc.photos import answer as photo_answer
-from whet.envs.groupqc.photos import prompt as photo_prompt
 from whet.envs.groupqc.photos.answer import grade_answer
 from whet.envs.groupqc.photos.prompt import photo_messages
-from whet.envs.groupqc.summaries import counts as summaries
-from whet.envs.groupqc.summaries import text as summaries_writing
 from whet.envs.groupqc.summaries.text import with_header
-from whet.keys import bytes_digest
 from whet.types import Image, Label, Reply, Split, Task
 
 NAME = "groupqc/photo"
@@ -67,14 +60,6 @@ class PhotoTasks(Environment):
         from whet.envs.groupqc.reader.reader import PhotoReader
 
         return PhotoReader(self.pack)
-
-
-@functools.cache
-def code_digest() -> str:
-    """The code that prompts, reads and grades, the reader's included: its files are not imported for it."""
-    eyes = [file.read_bytes() for file in sorted(Path(__file__).parents[1].glob("reader/*.py"))]
-    own = source_digest(photo_answer, photo_prompt, summaries, summaries_writing, pack_toml, PhotoTasks)
-    return bytes_digest(b"".join((own.encode(), *eyes)))
 
 
 def photo_arguments() -> Sequence[Argument]:

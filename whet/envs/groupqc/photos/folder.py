@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from whet.envs.base import Play, ask
+from whet.envs.fingerprint import fingerprint
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.photos.answer import AnswerCheck, check_answer
-from whet.envs.groupqc.photos.environment import NAME, PhotoTasks, code_digest
+from whet.envs.groupqc.photos.environment import NAME, PhotoTasks
 from whet.envs.groupqc.photos.file import PhotoFile, open_photos, shown_bytes
 from whet.envs.groupqc.photos.layout import LayoutRules, MissionFolder, PhotoGroup, discover
 from whet.envs.groupqc.tickets.line import BadLine, numbered_lines, parse_object
 from whet.envs.splits import split_of
 from whet.errors import WhetError
-from whet.keys import digest
 from whet.types import SPLITS, Label, Reply, Score, Split, Task, failed
 
 SIDECAR = ".truth.jsonl"
@@ -48,7 +48,7 @@ class FolderPhotos(PhotoTasks):
         if not self._files:
             raise WhetError(f"{source} holds no photo that can be read")
         content = [(photo.image.sha256, truth) for split in SPLITS for _, photo, truth in self._tasks[split]]
-        self.fingerprint = f"{NAME}-{digest(pack.digest, content, code_digest())}"
+        self.fingerprint = fingerprint(NAME, type(self), data=(pack.digest, content))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FolderPhotos, self._made
@@ -85,7 +85,8 @@ class StageAPhotos(PhotoTasks):
         self._check = check
         self._photos = {index_of(photo): photo for photo in photos}
         self._files = {photo.image.sha256: photo for photo in self._photos.values()}
-        self.fingerprint = f"{NAME}-{digest(pack.digest, mission.name, check, max_pixels, code_digest())}"
+        given = (mission.name, check, max_pixels)
+        self.fingerprint = fingerprint(NAME, type(self), arguments=given, data=pack.digest)
 
     def size(self, split: Split) -> int | None:
         return None

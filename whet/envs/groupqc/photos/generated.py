@@ -7,14 +7,13 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from whet.envs.base import source_digest
+from whet.envs.fingerprint import fingerprint
 from whet.envs.groupqc.pack.schema import Mission, Pack
-from whet.envs.groupqc.photos.environment import NAME, PhotoTasks, code_digest
+from whet.envs.groupqc.photos.environment import NAME, PhotoTasks
 from whet.envs.groupqc.records import Photo
 from whet.envs.groupqc.render import photo as render
-from whet.envs.groupqc.world import world
 from whet.envs.groupqc.world.world import SiteWorld
-from whet.keys import digest, seed_for
+from whet.keys import seed_for
 from whet.types import Image, Label, Split, Task
 
 KEPT = 256
@@ -34,7 +33,7 @@ class GeneratedPhotos(PhotoTasks):
         self._made = (pack, tuple(missions), seed)
         self._drawn = functools.lru_cache(maxsize=KEPT)(self._draw)
         names = [mission.name for mission in missions]
-        self.fingerprint = f"{NAME}-{digest(pack.digest, names, seed, code_digest(), source_digest(render, world))}"
+        self.fingerprint = fingerprint(NAME, type(self), arguments=(names, seed), data=pack.digest)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GeneratedPhotos, self._made

@@ -18,7 +18,7 @@ from whet.envs.groupqc.world.scene import SiteStyle, as_photo, photo_count, shoo
 from whet.envs.groupqc.world.state import SiteState, draw_state
 from whet.envs.splits import split_of
 from whet.errors import WhetError
-from whet.keys import digest, seed_for
+from whet.keys import seed_for
 from whet.types import Split
 
 FIRST_DAY = datetime.date(2026, 1, 1)
@@ -42,7 +42,6 @@ class SiteWorld:
         self.noise = noise
         self.seed = seed
         self._drift_from = _date(noise.drift_after)
-        self.fingerprint = digest(pack.digest, mission.name, noise, seed)
 
     def ticket(self, split: Split, index: int) -> SiteTicket:
         return self.group(split, index).ticket

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from whet.envs.ordebug.families import assignment, blending, covering, flow, lots, production, shifts
-from whet.envs.ordebug.families.story import Draft, Family
+from whet.envs.ordebug.families.story import ProblemDraft, ProblemFamily
 
-FAMILIES: dict[str, Family] = {
-    one.name: one
-    for one in (
+FAMILIES: dict[str, ProblemFamily] = {
+    family.name: family
+    for family in (
         blending.FAMILY,
         flow.FAMILY,
         assignment.FAMILY,
@@ -18,4 +18,4 @@ FAMILIES: dict[str, Family] = {
     )
 }
 
-__all__ = ["FAMILIES", "Draft", "Family"]
+__all__ = ["FAMILIES", "ProblemDraft", "ProblemFamily"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 
-from whet.envs.ordebug.families.story import Draft, Family, Story, counted, listed
+from whet.envs.ordebug.families.story import ProblemDraft, ProblemFamily, Story, counted, listed
 
 
-def draw(rng: random.Random, rows: int) -> Draft:
+def draw(rng: random.Random, rows: int) -> ProblemDraft:
     machines = max(2, round(rows * 0.2))
     jobs = max(2, rows - 2 * machines - 1)
     allowed = [sorted(rng.sample(range(machines), min(machines, rng.randint(2, 4)))) for _ in range(jobs)]
-    plan = [rng.choice(one) for one in allowed]
+    plan = [rng.choice(choices) for choices in allowed]
     hours = {(job, machine): rng.randint(2, 15) for job in range(jobs) for machine in allowed[job]}
     story = Story(
         "assignment",
@@ -80,4 +80,4 @@ def _crew(story: Story, rng: random.Random, names: dict[tuple[int, int], str], p
     story.require({names[key]: float(count) for key, count in need.items()}, "<=", limit)
 
 
-FAMILY = Family("assignment", draw, mixed=True, most=60)
+FAMILY = ProblemFamily("assignment", draw, mixed=True, most=60)

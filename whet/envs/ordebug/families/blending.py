@@ -5,19 +5,19 @@ from __future__ import annotations
 import random
 
 from whet.envs.ordebug.algebra import number
-from whet.envs.ordebug.families.story import Draft, Family, Story, listed, named
+from whet.envs.ordebug.families.story import ProblemDraft, ProblemFamily, Story, listed, named
 
 _RAWS = ("alder", "birch", "cedar", "damson", "elder", "fir", "gorse", "hazel", "ivy", "juniper", "larch", "maple")
 _TRAITS = ("ash", "moisture", "sulphur", "density")
 
 
-def draw(rng: random.Random, rows: int) -> Draft:
+def draw(rng: random.Random, rows: int) -> ProblemDraft:
     traits = list(_TRAITS[: rng.randint(1, 2 if rows < 30 else 3)])
     products = max(1, round((rows - 2) / (len(traits) + 2.2)))
     raws = named(max(3, round(products * 0.8) + 1), rng, _RAWS)
     quality = {trait: [rng.randint(5, 95) / 10 for _ in raws] for trait in traits}
     used = [sorted(rng.sample(range(len(raws)), min(len(raws), rng.randint(3, 5)))) for _ in range(products)]
-    plan = [{raw: rng.randint(8, 60) / 2 for raw in one} for one in used]
+    plan = [{raw: rng.randint(8, 60) / 2 for raw in blend} for blend in used]
     story = Story(
         "blending",
         f"A plant mixes {len(raws)} raw materials into {products} blends. Amounts are tonnes.",
@@ -39,14 +39,14 @@ def _amounts(
     story: Story, rng: random.Random, raws: list[str], names: dict[tuple[int, int], str], plan: list[dict[int, float]]
 ) -> None:
     """What must be made of each blend, what there is of each raw material, and what must be taken of some."""
-    orders = [sum(one.values()) for one in plan]
+    orders = [sum(blend.values()) for blend in plan]
     story.say(f"Blend sizes, exactly: {listed((f'blend {b + 1}', order) for b, order in enumerate(orders))}.")
     for blend, order in enumerate(orders):
         story.require({names[key]: 1.0 for key in names if key[1] == blend}, "=", order)
     supply, contract = [], []
     for raw in range(len(raws)):
         terms = {names[key]: 1.0 for key in names if key[0] == raw}
-        taken = sum(one.get(raw, 0) for one in plan)
+        taken = sum(blend.get(raw, 0) for blend in plan)
         if not terms:
             continue
         supply.append((raws[raw], float(round(taken * rng.uniform(1.02, 1.3)))))
@@ -71,11 +71,11 @@ def _limit(
     """A ceiling (or a floor) on the average of a trait in each blend."""
     ceiling = rng.random() < 0.65
     limits = []
-    for blend, one in enumerate(plan):
-        mean = sum(quality[raw] * amount for raw, amount in one.items()) / sum(one.values())
+    for blend, amounts in enumerate(plan):
+        mean = sum(quality[raw] * amount for raw, amount in amounts.items()) / sum(amounts.values())
         limit = round(mean + rng.uniform(0.1, 0.6), 1) if ceiling else round(mean - rng.uniform(0.1, 0.6), 1)
         limits.append((f"blend {blend + 1}", limit))
-        terms = {names[raw, blend]: round(quality[raw] - limit, 4) for raw in one}
+        terms = {names[raw, blend]: round(quality[raw] - limit, 4) for raw in amounts}
         story.require(terms, "<=" if ceiling else ">=", 0.0)
     story.say(
         f"Grade of {trait} (per tonne): {listed((raws[raw], quality[raw]) for raw in range(len(raws)))}; the average "
@@ -84,4 +84,4 @@ def _limit(
     )
 
 
-FAMILY = Family("blending", draw, mixed=False, most=120)
+FAMILY = ProblemFamily("blending", draw, mixed=False, most=120)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from whet.envs.ordebug.families.story import Draft, Family, Story, listed
+from whet.envs.ordebug.families.story import ProblemDraft, ProblemFamily, Story, listed
 
 
-def draw(rng: random.Random, rows: int) -> Draft:
+def draw(rng: random.Random, rows: int) -> ProblemDraft:
     districts = max(3, round(rows * 0.65))
     sites = max(4, round(districts * rng.uniform(0.6, 0.9)))
     extra = max(1, rows - districts - 2)
@@ -69,4 +69,4 @@ def _zones(story: Story, rng: random.Random, names: list[str], open_: list[bool]
             story.require({names[first]: 1.0, names[second]: -1.0}, "<=", 0.0)
 
 
-FAMILY = Family("covering", draw, mixed=True, most=120)
+FAMILY = ProblemFamily("covering", draw, mixed=True, most=120)

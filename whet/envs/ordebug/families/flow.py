@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import random
 
-from whet.envs.ordebug.families.story import Draft, Family, Story, counted, listed
+from whet.envs.ordebug.families.story import ProblemDraft, ProblemFamily, Story, counted, listed
 
 
-def draw(rng: random.Random, rows: int) -> Draft:
+def draw(rng: random.Random, rows: int) -> ProblemDraft:
     nodes = max(4, round(rows / 1.25))
     sources = max(1, round(nodes * 0.2))
     sinks = max(1, round(nodes * 0.3))
@@ -96,4 +96,4 @@ def _crossings(
             story.require({names[link]: 1.0 for link in group}, ">=", least)
 
 
-FAMILY = Family("flow", draw, mixed=False)
+FAMILY = ProblemFamily("flow", draw, mixed=False)

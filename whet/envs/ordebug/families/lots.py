@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 
-from whet.envs.ordebug.families.story import Draft, Family, Story, counted, listed
+from whet.envs.ordebug.families.story import ProblemDraft, ProblemFamily, Story, counted, listed
 
 Key = tuple[int, int]
 
 
-def draw(rng: random.Random, rows: int) -> Draft:
+def draw(rng: random.Random, rows: int) -> ProblemDraft:
     periods = rng.randint(2, 3) if rows < 16 else rng.randint(3, 6) if rows < 60 else rng.randint(5, 9)
     products = max(1, round((rows - periods) / (2 * periods + 1)))
     story = Story(
@@ -130,4 +130,4 @@ def _reserve(
         story.require({keep[product, last]: 1.0}, ">=", least[product][1])
 
 
-FAMILY = Family("lots", draw, mixed=True)
+FAMILY = ProblemFamily("lots", draw, mixed=True)

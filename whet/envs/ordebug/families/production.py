@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 
-from whet.envs.ordebug.families.story import Draft, Family, Story, counted, listed
+from whet.envs.ordebug.families.story import ProblemDraft, ProblemFamily, Story, counted, listed
 
 _RESOURCES = ("cutting", "milling", "welding", "painting", "packing")
 
 
-def draw(rng: random.Random, rows: int) -> Draft:
+def draw(rng: random.Random, rows: int) -> ProblemDraft:
     periods = 1 if rows < 12 else rng.randint(2, 4) if rows < 60 else rng.randint(4, 7)
     each = rows / periods
     resources = list(_RESOURCES[: 2 if each < 8 else 3 if each < 15 else 5])
@@ -66,4 +66,4 @@ def _period(story: Story, rng: random.Random, period: int, profit: list[int], ho
     story.require(dict.fromkeys(names, 1.0), ">=", total)
 
 
-FAMILY = Family("production", draw, mixed=False)
+FAMILY = ProblemFamily("production", draw, mixed=False)

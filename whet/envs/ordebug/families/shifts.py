@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from whet.envs.ordebug.families.story import Draft, Family, Story, counted, listed
+from whet.envs.ordebug.families.story import ProblemDraft, ProblemFamily, Story, counted, listed
 
 
-def draw(rng: random.Random, rows: int) -> Draft:
+def draw(rng: random.Random, rows: int) -> ProblemDraft:
     days = 1 if rows < 14 else max(1, round(rows / 14))
     slots = max(3, round((rows - 2 * days) / days) - 1)
     story = Story(
@@ -61,4 +61,4 @@ def _day(story: Story, rng: random.Random, day: int, slots: int, week: dict[str,
     week.update(plan)
 
 
-FAMILY = Family("shifts", draw, mixed=True)
+FAMILY = ProblemFamily("shifts", draw, mixed=True)

@@ -11,26 +11,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whet.envs.ordebug.algebra import number
-from whet.envs.ordebug.model import INF, Column, Kind, Model, Row, Sense
+from whet.envs.ordebug.model import INF, Column, Kind, LinearProgram, LinearRow, Sense
 
 MIN_ROWS, MAX_ROWS = 5, 200
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ProblemDraft:
     """A model as it should be, and the specification that it follows."""
 
     family: str
     specification: str
-    model: Model
+    model: LinearProgram
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ProblemFamily:
     """How drafts of one kind are drawn: `draw(rng, rows)` aims at that many rows, up to `most`."""
 
     name: str
-    draw: Callable[[random.Random, int], Draft]
+    draw: Callable[[random.Random, int], ProblemDraft]
     mixed: bool
     most: int = MAX_ROWS - 20
 
@@ -44,7 +44,7 @@ class Story:
     aim: str
     maximize: bool = False
     columns: list[Column] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
+    rows: list[LinearRow] = field(default_factory=list)
     meanings: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
 
@@ -60,14 +60,14 @@ class Story:
     def require(self, terms: Mapping[str, float], sense: Sense, rhs: float) -> None:
         """A new row; terms of coefficient 0 are left out."""
         place = {column.name: order for order, column in enumerate(self.columns)}
-        kept = sorted(((name, float(value)) for name, value in terms.items() if value), key=lambda one: place[one[0]])
-        self.rows.append(Row(f"r{len(self.rows) + 1}", tuple(kept), sense, float(rhs)))
+        kept = sorted(((name, float(value)) for name, value in terms.items() if value), key=lambda term: place[term[0]])
+        self.rows.append(LinearRow(f"r{len(self.rows) + 1}", tuple(kept), sense, float(rhs)))
 
     def say(self, line: str) -> None:
         """A line of the requirements."""
         self.told.append(f"  - {line}")
 
-    def draft(self) -> Draft:
+    def draft(self) -> ProblemDraft:
         text = [
             self.intro,
             "",
@@ -79,10 +79,10 @@ class Story:
             "",
             f"Aim: {self.aim}",
         ]
-        return Draft(
+        return ProblemDraft(
             self.family,
             "\n".join(text),
-            Model(self.family, tuple(self.columns), tuple(self.rows), self.maximize),
+            LinearProgram(self.family, tuple(self.columns), tuple(self.rows), self.maximize),
         )
 
 

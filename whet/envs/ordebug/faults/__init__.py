@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from whet.envs.ordebug.faults import bounds, requirements, senses, terms
-from whet.envs.ordebug.faults.planting import FaultType, Planting
+from whet.envs.ordebug.faults.fault import FaultType, Planting
 
-FAULTS: dict[str, FaultType] = {one.kind: one for one in (senses.FAULT, bounds.FAULT, terms.FAULT, requirements.FAULT)}
+FAULTS: dict[str, FaultType] = {
+    fault.kind: fault for fault in (senses.FAULT, bounds.FAULT, terms.FAULT, requirements.FAULT)
+}
 
 __all__ = ["FAULTS", "FaultType", "Planting"]

@@ -11,13 +11,13 @@ import random
 from collections.abc import Iterator
 
 from whet.envs.ordebug.edits import Edit, SetBounds, SetType, apply_all
-from whet.envs.ordebug.faults.planting import FaultType, Planting
-from whet.envs.ordebug.model import INF, Column, Model
+from whet.envs.ordebug.faults.fault import FaultType, Planting
+from whet.envs.ordebug.model import INF, Column, LinearProgram
 
 _MOST_WHOLE = 3
 
 
-def plant(rng: random.Random, model: Model) -> Iterator[Planting]:
+def plant(rng: random.Random, model: LinearProgram) -> Iterator[Planting]:
     whole = list(_made_whole(rng, model))
     if rng.random() < 0.6:
         yield from whole
@@ -28,7 +28,7 @@ def plant(rng: random.Random, model: Model) -> Iterator[Planting]:
             yield Planting(form, edit.apply(model), (repair,))
 
 
-def _ways(rng: random.Random, model: Model, column: Column) -> list[tuple[str, Edit, Edit]]:
+def _ways(rng: random.Random, model: LinearProgram, column: Column) -> list[tuple[str, Edit, Edit]]:
     """What can be wrong with one column."""
     name, low, high = column.name, column.lower, column.upper
     back = SetBounds(name, _open(low), _open(high))
@@ -51,7 +51,7 @@ def _ways(rng: random.Random, model: Model, column: Column) -> list[tuple[str, E
     return [way for way in ways if way[1].apply(model) != model]
 
 
-def _made_whole(rng: random.Random, model: Model) -> Iterator[Planting]:
+def _made_whole(rng: random.Random, model: LinearProgram) -> Iterator[Planting]:
     rows = [row for row in model.rows if row.sense == "=" and row.rhs != round(row.rhs)]
     for row in rng.sample(rows, len(rows)):
         free = [name for name, _ in row.terms if not model.column(name).whole]

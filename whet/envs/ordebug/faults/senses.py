@@ -6,13 +6,13 @@ import random
 from collections.abc import Iterator
 
 from whet.envs.ordebug.edits import SetSense
-from whet.envs.ordebug.faults.planting import FaultType, Planting
-from whet.envs.ordebug.model import Model, Sense
+from whet.envs.ordebug.faults.fault import FaultType, Planting
+from whet.envs.ordebug.model import LinearProgram, Sense
 
 _TURNED: dict[Sense, Sense] = {"<=": ">=", ">=": "<="}
 
 
-def plant(rng: random.Random, model: Model) -> Iterator[Planting]:
+def plant(rng: random.Random, model: LinearProgram) -> Iterator[Planting]:
     rows = [row for row in model.rows if row.sense != "="]
     for row in rng.sample(rows, len(rows)):
         repair = (SetSense(row.name, row.sense),)

@@ -6,11 +6,11 @@ import random
 from collections.abc import Iterator
 
 from whet.envs.ordebug.edits import SetCoef
-from whet.envs.ordebug.faults.planting import FaultType, Planting
-from whet.envs.ordebug.model import Model
+from whet.envs.ordebug.faults.fault import FaultType, Planting
+from whet.envs.ordebug.model import LinearProgram
 
 
-def plant(rng: random.Random, model: Model) -> Iterator[Planting]:
+def plant(rng: random.Random, model: LinearProgram) -> Iterator[Planting]:
     places = [(row.name, column, value) for row in model.rows if len(row.terms) > 1 for column, value in row.terms]
     for row, column, value in rng.sample(places, len(places)):
         ways = [

@@ -21,8 +21,8 @@ def archetypes() -> Mapping[str, Archetype]:
     found: dict[str, Archetype] = {}
     for family in FAMILIES:
         module = importlib.import_module(f"{__name__}.{family}")
-        for one in module.ARCHETYPES:
-            if one.name in found:
-                raise WhetError(f"two archetypes are called {one.name}")
-            found[one.name] = one
+        for archetype in module.ARCHETYPES:
+            if archetype.name in found:
+                raise WhetError(f"two archetypes are called {archetype.name}")
+            found[archetype.name] = archetype
     return found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from whet.envs.soup.answers import ListOf, Nullable, Price, Record, Text
-from whet.envs.soup.archetype import Draft, Sheet, archetype
+from whet.envs.soup.answers import ListOf, Money, Nullable, RecordOf, Text
+from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
 from whet.envs.soup.archetypes.markup import BLOCKS, answered, asked, element, mixed, void
 from whet.envs.soup.archetypes.parsers import PARSERS, broken, intact
 from whet.envs.soup.archetypes.selected import selected
@@ -37,7 +37,7 @@ _DEEP = (
 
 
 @archetype("medium", 2, Text(), malformed=0.3)
-def deep_nesting_extraction(rng: random.Random) -> Draft:
+def deep_nesting_extraction(rng: random.Random) -> TaskDraft:
     """The text of a span that lies many elements deep, with decoys at every level."""
     name, text = ident(rng), phrase(rng)
     inner = element(rng, "span", text, ("id", name), ("class", klass(rng)))
@@ -47,7 +47,7 @@ def deep_nesting_extraction(rng: random.Random) -> Draft:
         inner = element(rng, pick(rng, BLOCKS), "\n".join(pair), ("class", klass(rng)))
         if chance(rng, 0.4):
             inner = f"<div>{inner}</div>"
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _DEEP, name=name),
         answer=text,
         sheet=Sheet((inner,)),
@@ -70,8 +70,8 @@ _AMBIGUOUS = (
 )
 
 
-@archetype("hard", 2, Price(), malformed=0.3)
-def semantic_ambiguity(rng: random.Random) -> Draft:
+@archetype("hard", 2, Money(), malformed=0.3)
+def semantic_ambiguity(rng: random.Random) -> TaskDraft:
     """One of several amounts of a product, by what it means."""
     name, title = ident(rng), product(rng)
     amounts = rng.sample(range(500, 99_999), len(_MEANINGS))
@@ -91,7 +91,7 @@ def semantic_ambiguity(rng: random.Random) -> Draft:
     other = f"<h2>{product(rng)}</h2><p><span>{pick(rng, _MEANINGS[wanted][0])}</span> <b>{price(rng)}</b></p>"
     decoy = element(rng, "div", other, ("id", lookalikes(rng, name, 1)[0]))
     meaning = pick(rng, _MEANINGS[wanted][1])
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _AMBIGUOUS, name=name, product=title, meaning=meaning),
         answer=shown[wanted],
         sheet=Sheet(mixed(rng, (target, decoy))),
@@ -105,7 +105,7 @@ def semantic_ambiguity(rng: random.Random) -> Draft:
 
 
 @archetype("medium", 2, Text(), malformed=0.3)
-def attribute_selector(rng: random.Random) -> Draft:
+def attribute_selector(rng: random.Random) -> TaskDraft:
     """An element by one of its attributes: a field, a product, a button or a link."""
     query, answer, read, parts = selected(rng)
     secrets: tuple[str, ...] = ()
@@ -113,7 +113,7 @@ def attribute_selector(rng: random.Random) -> Draft:
         secrets = (f"{pick(rng, NOUNS)}-{token(rng, 8)}",)
         field = void(rng, "input", ("type", "password"), ("name", token(rng)), ("value", secrets[0]))
         parts = mixed(rng, (*parts, f"<form>{field}</form>"))
-    return Draft(query, answer, Sheet(parts), (answered(read),), secrets=secrets)
+    return TaskDraft(query, answer, Sheet(parts), (answered(read),), secrets=secrets)
 
 
 _MENU = (
@@ -125,7 +125,7 @@ _MENU = (
 
 
 @archetype("hard", 2, ListOf(Text(), ordered=False), malformed=0.3)
-def css_combinator(rng: random.Random) -> Draft:
+def css_combinator(rng: random.Random) -> TaskDraft:
     """The links of the first level of a menu with submenus."""
     name = ident(rng)
     texts = [phrase(rng) for _ in range(whole(rng, 3, 6))]
@@ -143,7 +143,7 @@ def css_combinator(rng: random.Random) -> Draft:
     items = "\n".join(entry(text, submenu(whole(rng, 0, 1)) if at in opened else "") for at, text in enumerate(texts))
     target = element(rng, "nav", element(rng, "ul", f"\n{items}\n", ("id", name)), ("class", klass(rng)))
     decoy = element(rng, "ul", entry(phrase(rng)) + entry(phrase(rng)), ("id", lookalikes(rng, name, 1)[0]))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _MENU, name=name),
         answer=texts,
         sheet=Sheet(mixed(rng, (target, decoy))),
@@ -164,10 +164,10 @@ _PARTIAL = (
 @archetype(
     "medium",
     2,
-    ListOf(Record({"name": Text(), "price": Nullable(Price()), "description": Nullable(Text())})),
+    ListOf(RecordOf({"name": Text(), "price": Nullable(Money()), "description": Nullable(Text())})),
     malformed=0.3,
 )
-def partial_data_extraction(rng: random.Random) -> Draft:
+def partial_data_extraction(rng: random.Random) -> TaskDraft:
     """Cards of which some lack a price or a description."""
     name, card = ident(rng), klass(rng)
     classes = {"price": pick(rng, ("price", "cost")), "description": pick(rng, ("description", "card-description"))}
@@ -186,7 +186,7 @@ def partial_data_extraction(rng: random.Random) -> Draft:
     target = element(rng, pick(rng, BLOCKS), "\n".join(map(shown, records)), ("id", name))
     other = {"name": product(rng), "price": price(rng), "description": sentence(rng)}
     decoy = element(rng, "div", shown(dict(other)), ("id", lookalikes(rng, name, 1)[0]))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _PARTIAL, name=name, card=card),
         answer=records,
         sheet=Sheet(mixed(rng, (target, decoy))),
@@ -209,7 +209,7 @@ _ITEMS = (
 
 
 @archetype("easy", 2, ListOf(Text(), ordered=False), malformed=0.3)
-def list_extraction(rng: random.Random) -> Draft:
+def list_extraction(rng: random.Random) -> TaskDraft:
     """All items of a list."""
     name, (outer, tag) = klass(rng), pick(rng, (("ul", "li"), ("ol", "li"), ("div", "div"), ("section", "p")))
     texts = [phrase(rng) for _ in range(whole(rng, 4, 8))]
@@ -218,7 +218,7 @@ def list_extraction(rng: random.Random) -> Draft:
         return element(rng, outer, "\n".join(f"<{tag}>{text}</{tag}>" for text in some), ("class", named))
 
     decoys = [written([phrase(rng) for _ in range(3)], near) for near in lookalikes(rng, name, 2)]
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _ITEMS, name=name),
         answer=texts,
         sheet=Sheet(mixed(rng, (written(texts, name), *decoys))),
@@ -236,7 +236,7 @@ _VALUE = (
 
 
 @archetype("medium", 2, Text(), malformed=0.3)
-def sibling_navigation(rng: random.Random) -> Draft:
+def sibling_navigation(rng: random.Random) -> TaskDraft:
     """The value after a label in a list of definitions."""
     name = ident(rng)
 
@@ -263,7 +263,7 @@ def sibling_navigation(rng: random.Random) -> Draft:
 
     values = details()
     label = pick(rng, _LABELS)
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _VALUE, name=name, label=label),
         answer=values[label],
         sheet=Sheet(mixed(rng, (written(values, name), written(details(), lookalikes(rng, name, 1)[0])))),
@@ -284,14 +284,14 @@ _PARSED = (
 
 
 @archetype("hard", 2, Text(), size="small")
-def parser_differences(rng: random.Random) -> Draft:
+def parser_differences(rng: random.Random) -> TaskDraft:
     """What a named parser makes of broken markup that others read differently."""
-    one, parser = broken(rng), pick(rng, PARSERS)
-    return Draft(
-        query=asked(rng, _PARSED, parser=parser, question=one.question),
-        answer=one.answers[parser],
-        sheet=Sheet(mixed(rng, (one.markup, intact(rng)))),
-        code=(answered(one.read).replace("make_soup()", f"make_soup({parser!r})"),),
+    fragment, parser = broken(rng), pick(rng, PARSERS)
+    return TaskDraft(
+        query=asked(rng, _PARSED, parser=parser, question=fragment.question),
+        answer=fragment.answers[parser],
+        sheet=Sheet(mixed(rng, (fragment.markup, intact(rng)))),
+        code=(answered(fragment.read).replace("make_soup()", f"make_soup({parser!r})"),),
     )
 
 

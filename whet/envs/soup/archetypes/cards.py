@@ -22,7 +22,7 @@ IN, OUT = "In stock", "Out of stock"
 
 
 @dataclass(frozen=True, slots=True)
-class Good:
+class Ware:
     """A product with what its card says."""
 
     name: str
@@ -45,11 +45,11 @@ class Good:
         return IN if self.stocked else OUT
 
 
-def goods(rng: random.Random, count: int, low: int = 500, high: int = 250_000) -> list[Good]:
+def goods(rng: random.Random, count: int, low: int = 500, high: int = 250_000) -> list[Ware]:
     """Products whose names, prices, numbers and links differ."""
     cents = rng.sample(range(low, high), count)
     return [
-        Good(name, amount, sku(rng), whole(rng, 21, 50), rng.random() < 0.5, path(rng))
+        Ware(name, amount, sku(rng), whole(rng, 21, 50), rng.random() < 0.5, path(rng))
         for name, amount in zip(products(rng, count), cents, strict=True)
     ]
 
@@ -63,7 +63,7 @@ class Layout:
     line: str
     classes: Mapping[str, str]
 
-    def write(self, rng: random.Random, good: Good, classes: str = "", inside: str = "") -> str:
+    def write(self, rng: random.Random, good: Ware, classes: str = "", inside: str = "") -> str:
         """A card, with more `classes` of its own; `inside` is more markup within it."""
         line = self.line
         said = [

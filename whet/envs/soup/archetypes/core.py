@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from whet.envs.soup.answers import ListOf, Record, Text
-from whet.envs.soup.archetype import Draft, Sheet, archetype
+from whet.envs.soup.answers import ListOf, RecordOf, Text
+from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
 from whet.envs.soup.words import (
     NOUNS,
     chance,
@@ -68,14 +68,14 @@ def _elements(rng: random.Random, attribute: str, names: tuple[str, ...], texts:
 
 
 @archetype("easy", 1, Text(), malformed=0.3)
-def extract_text_by_id(rng: random.Random) -> Draft:
+def extract_text_by_id(rng: random.Random) -> TaskDraft:
     """The text of an element by its id, among elements with similar ids and similar texts."""
     name = ident(rng)
     text = sentences(rng, whole(rng, 1, 5))
     if chance(rng, 0.2):
         text = f"{text} {pick(rng, _ABROAD)}"
     names = (name, *lookalikes(rng, name, 2), ident(rng))
-    return Draft(
+    return TaskDraft(
         query=pick(rng, _BY_ID).format(name=name),
         answer=text,
         sheet=Sheet(_elements(rng, "id", names, (text, *_decoys(rng, text), f"{text} {sentence(rng)}"))),
@@ -84,12 +84,12 @@ def extract_text_by_id(rng: random.Random) -> Draft:
 
 
 @archetype("easy", 1, Text(), malformed=0.3)
-def extract_text_by_class(rng: random.Random) -> Draft:
+def extract_text_by_class(rng: random.Random) -> TaskDraft:
     """The text of an element by its class, among elements with similar classes and similar texts."""
     name = klass(rng)
     text = sentences(rng, whole(rng, 1, 5))
     names = (name, *lookalikes(rng, name, 2), klass(rng))
-    return Draft(
+    return TaskDraft(
         query=pick(rng, _BY_CLASS).format(name=name),
         answer=text,
         sheet=Sheet(_elements(rng, "class", names, (text, *_decoys(rng, text), f"{text} {sentence(rng)}"))),
@@ -126,13 +126,13 @@ _ATTRIBUTE = (
 
 
 @archetype("easy", 1, Text(), size="small")
-def extract_attribute(rng: random.Random) -> Draft:
+def extract_attribute(rng: random.Random) -> TaskDraft:
     """One attribute of an element by its id, among siblings of the same kind."""
     attribute = pick(rng, ("href", "src", "data-id", "data-value", "title", "alt"))
     name, value = ident(rng), _value(rng, attribute)
     made = [_tagged(rng, attribute, other, _value(rng, attribute)) for other in lookalikes(rng, name, 3)]
     made.insert(whole(rng, 0, 3), _tagged(rng, attribute, name, value))
-    return Draft(
+    return TaskDraft(
         query=pick(rng, _ATTRIBUTE).format(attribute=attribute, name=name),
         answer=value,
         sheet=Sheet((f"<div>{''.join(made)}</div>",)),
@@ -150,17 +150,17 @@ print(json.dumps({{"answer": [{{"text": a.get_text(), "href": a["href"]}} for a 
 """
 
 
-@archetype("medium", 1, ListOf(Record({"text": Text(), "href": Text()}, {"url": "href"})), size="small")
-def extract_links(rng: random.Random) -> Draft:
+@archetype("medium", 1, ListOf(RecordOf({"text": Text(), "href": Text()}, {"url": "href"})), size="small")
+def extract_links(rng: random.Random) -> TaskDraft:
     """The links of one container, and none of those outside it."""
     name, other = ident(rng), ident(rng)
     links = [{"text": phrase(rng), "href": path(rng)} for _ in range(whole(rng, 3, 5))]
-    items = "".join(f'<li><a href="{one["href"]}">{one["text"]}</a></li>' for one in links)
+    items = "".join(f'<li><a href="{link["href"]}">{link["text"]}</a></li>' for link in links)
     outside = "".join(f'<a href="{path(rng)}">{phrase(rng)}</a> ' for _ in range(3))
     parts = [f'<nav id="{name}"><ul>{items}</ul></nav>', f'<div id="{other}">{outside}</div>']
     if chance(rng, 0.5):
         parts.reverse()
-    return Draft(
+    return TaskDraft(
         query=pick(rng, _LINKS).format(name=name),
         answer=links,
         sheet=Sheet(tuple(parts)),
@@ -178,8 +178,8 @@ print(json.dumps({{"answer": [{{"src": i["src"], "alt": i.get("alt", "")}} for i
 """
 
 
-@archetype("medium", 1, ListOf(Record({"src": Text(), "alt": Text()})), size="small")
-def extract_images(rng: random.Random) -> Draft:
+@archetype("medium", 1, ListOf(RecordOf({"src": Text(), "alt": Text()})), size="small")
+def extract_images(rng: random.Random) -> TaskDraft:
     """The images of one container, some of them without an alternative text."""
     name = ident(rng)
     images = [
@@ -187,13 +187,14 @@ def extract_images(rng: random.Random) -> Draft:
         for _ in range(whole(rng, 2, 4))
     ]
     shown = "".join(
-        f'<img src="{one["src"]}" alt="{one["alt"]}">' if one["alt"] else f'<img src="{one["src"]}">' for one in images
+        f'<img src="{image["src"]}" alt="{image["alt"]}">' if image["alt"] else f'<img src="{image["src"]}">'
+        for image in images
     )
     outside = f'<div><img src="{path(rng)}.png" alt="{phrase(rng)}"></div>'
     parts = [f'<div id="{name}">{shown}</div>', outside]
     if chance(rng, 0.5):
         parts.reverse()
-    return Draft(
+    return TaskDraft(
         query=pick(rng, _IMAGES).format(name=name),
         answer=images,
         sheet=Sheet(tuple(parts)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from whet.envs.soup.archetype import Draft, Sheet
+from whet.envs.soup.archetype import Sheet, TaskDraft
 from whet.envs.soup.archetypes.markup import answered, asked, mixed
 from whet.envs.soup.words import ident, lookalikes, phrase, pick, token, whole
 
@@ -37,7 +37,7 @@ def _svg(name: str, inner: str) -> str:
     return f'<svg id="{name}" width="640" height="400">\n{inner}\n</svg>'
 
 
-def bars(rng: random.Random) -> Draft:
+def bars(rng: random.Random) -> TaskDraft:
     """A bar chart."""
     name, mark, scale = ident(rng), f"bar-{token(rng)}", pick(rng, (2, 3, 4, 1.5, 2.5))
     values = _values(rng)
@@ -54,7 +54,7 @@ def bars(rng: random.Random) -> Draft:
 
     decoy = _svg(lookalikes(rng, name, 1)[0], drawn(_values(rng), mark))
     target = _svg(name, drawn(values, mark))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _BARS, name=name, mark=mark, scale=scale),
         answer=values,
         sheet=Sheet(mixed(rng, (target, decoy))),
@@ -67,7 +67,7 @@ def bars(rng: random.Random) -> Draft:
     )
 
 
-def points(rng: random.Random) -> Draft:
+def points(rng: random.Random) -> TaskDraft:
     """A line chart with a circle at each point."""
     name, scale, base = ident(rng), pick(rng, (1.5, 2, 2.5, 3, 1)), whole(rng, 310, 390)
     values = _values(rng)
@@ -79,7 +79,7 @@ def points(rng: random.Random) -> Draft:
         return "\n".join([f'<polyline points="{line}" fill="none"></polyline>', *mixed(rng, circles)])
 
     decoy = _svg(lookalikes(rng, name, 1)[0], drawn(_values(rng)))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _POINTS, name=name, base=base, scale=scale),
         answer=values,
         sheet=Sheet(mixed(rng, (_svg(name, drawn(values)), decoy))),

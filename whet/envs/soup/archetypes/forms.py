@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from whet.envs.soup.answers import Boolean, ListOf, Record, Text
-from whet.envs.soup.archetype import Draft, Sheet, archetype
+from whet.envs.soup.answers import Boolean, ListOf, RecordOf, Text
+from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
 from whet.envs.soup.archetypes.markup import answered, asked, element, mixed, void
 from whet.envs.soup.archetypes.traps import credentials, field_names, honeypots
 from whet.envs.soup.words import NOUNS, chance, ident, klass, lookalikes, path, phrase, pick, token, whole
@@ -38,10 +38,10 @@ def wrapped(rng: random.Random, field: str) -> str:
 @archetype(
     "medium",
     1,
-    ListOf(Record({"name": Text(), "type": Text(), "value": Text(), "required": Boolean()})),
+    ListOf(RecordOf({"name": Text(), "type": Text(), "value": Text(), "required": Boolean()})),
     size="small",
 )
-def form_field_enumeration(rng: random.Random) -> Draft:
+def form_field_enumeration(rng: random.Random) -> TaskDraft:
     """The inputs of a form: name, type, value and whether it is required."""
     name = ident(rng)
     fields: list[dict[str, object]] = []
@@ -57,7 +57,7 @@ def form_field_enumeration(rng: random.Random) -> Draft:
     target = element(rng, "form", "\n".join(["", *markup, button, ""]), ("id", name), ("action", path(rng)))
     other = void(rng, "input", ("name", token(rng)), ("type", pick(rng, TYPES)))
     decoy = element(rng, "form", other, ("id", lookalikes(rng, name, 1)[0]))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _FIELDS, name=name),
         answer=fields,
         sheet=Sheet(mixed(rng, (target, decoy))),
@@ -73,8 +73,8 @@ _OPTIONS = (
 )
 
 
-@archetype("easy", 1, ListOf(Record({"label": Text(), "value": Text()}, {"text": "label"})), size="small")
-def select_options(rng: random.Random) -> Draft:
+@archetype("easy", 1, ListOf(RecordOf({"label": Text(), "value": Text()}, {"text": "label"})), size="small")
+def select_options(rng: random.Random) -> TaskDraft:
     """The options of a select, without its placeholder."""
     name = ident(rng)
 
@@ -82,7 +82,7 @@ def select_options(rng: random.Random) -> Draft:
         return [{"label": phrase(rng), "value": f"{pick(rng, NOUNS)}-{token(rng, 4)}"} for _ in range(count)]
 
     def written(some: list[dict[str, str]]) -> str:
-        return "\n".join(element(rng, "option", one["label"], ("value", one["value"])) for one in some)
+        return "\n".join(element(rng, "option", choice["label"], ("value", choice["value"])) for choice in some)
 
     real = options(whole(rng, 3, 7))
     cut = whole(rng, 1, len(real) - 1) if chance(rng, 0.3) else 0
@@ -93,7 +93,7 @@ def select_options(rng: random.Random) -> Draft:
     empty = f'<option value="">{pick(rng, ("Choose", "Select one", "Please pick", "--"))}</option>\n'
     target = f"<form>{element(rng, 'select', empty + inner, ('id', name), ('name', token(rng)))}</form>"
     near = element(rng, "select", empty + written(options(2)), ("id", lookalikes(rng, name, 1)[0]))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _OPTIONS, name=name),
         answer=real,
         sheet=Sheet(mixed(rng, (target, f"<form>{near}</form>"))),
@@ -113,8 +113,8 @@ _SENT = (
 )
 
 
-@archetype("easy", 1, Record({"action": Text(), "method": Text()}), size="small")
-def form_action_method(rng: random.Random) -> Draft:
+@archetype("easy", 1, RecordOf({"action": Text(), "method": Text()}), size="small")
+def form_action_method(rng: random.Random) -> TaskDraft:
     """Action and method of a form, GET where none is set."""
     name, action = ident(rng), path(rng)
     method = pick(rng, ("post", "POST", "get", "Post", ""))
@@ -126,7 +126,7 @@ def form_action_method(rng: random.Random) -> Draft:
         element(rng, "form", void(rng, "input", ("name", "q")), ("id", near), ("action", path(rng)), ("method", how))
         for near, how in zip(lookalikes(rng, name, 2), ("post", "get"), strict=True)
     ]
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _SENT, name=name),
         answer={"action": action, "method": method.upper() or "GET"},
         sheet=Sheet(mixed(rng, (target, *decoys))),
@@ -149,25 +149,25 @@ _LABELS = (
 )
 
 
-@archetype("medium", 1, ListOf(Record({"label": Text(), "input_name": Text()}, {"name": "input_name"})), size="small")
-def label_input_mapping(rng: random.Random) -> Draft:
+@archetype("medium", 1, ListOf(RecordOf({"label": Text(), "input_name": Text()}, {"name": "input_name"})), size="small")
+def label_input_mapping(rng: random.Random) -> TaskDraft:
     """Which label names which field, by `for` and `id`."""
     name = ident(rng)
     names = field_names(rng, whole(rng, 3, 5))
     ids = [ident(rng) for _ in names]
     texts = [phrase(rng) for _ in names]
-    labels = [element(rng, "label", text, ("for", one)) for text, one in zip(texts, ids, strict=True)]
+    labels = [element(rng, "label", text, ("for", identifier)) for text, identifier in zip(texts, ids, strict=True)]
     labels.insert(whole(rng, 0, len(labels)), f"<label>{phrase(rng)}</label>")
     inputs = [
-        void(rng, "input", ("id", one), ("name", own), ("type", pick(rng, TYPES)))
-        for one, own in zip(ids, names, strict=True)
+        void(rng, "input", ("id", identifier), ("name", own), ("type", pick(rng, TYPES)))
+        for identifier, own in zip(ids, names, strict=True)
     ]
     # Labels and fields apart or the fields in another order: nearness says nothing.
     inner = "\n".join([*labels, *mixed(rng, inputs)] if chance(rng, 0.5) else [*mixed(rng, inputs), *labels])
     far = ident(rng)
     pair = f'<label for="{far}">{phrase(rng)}</label><input id="{far}" name="{token(rng)}">'
     decoy = element(rng, "form", pair, ("id", lookalikes(rng, name, 1)[0]))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _LABELS, name=name),
         answer=[{"label": text, "input_name": own} for text, own in zip(texts, names, strict=True)],
         sheet=Sheet(mixed(rng, (element(rng, "form", f"\n{inner}\n", ("id", name)), decoy))),
@@ -181,8 +181,8 @@ def label_input_mapping(rng: random.Random) -> Draft:
     )
 
 
-@archetype("medium", 1, Record({"is_login_form": Boolean(), "credential_fields": ListOf(Text())}), size="small")
-def credential_detection(rng: random.Random) -> Draft:
+@archetype("medium", 1, RecordOf({"is_login_form": Boolean(), "credential_fields": ListOf(Text())}), size="small")
+def credential_detection(rng: random.Random) -> TaskDraft:
     """Whether a form is a login form, and the names of its credential fields, never their values."""
     return credentials(rng)
 
@@ -190,10 +190,10 @@ def credential_detection(rng: random.Random) -> Draft:
 @archetype(
     "medium",
     1,
-    Record({"visible_fields": ListOf(Text(), ordered=False), "honeypot_fields": ListOf(Text(), ordered=False)}),
+    RecordOf({"visible_fields": ListOf(Text(), ordered=False), "honeypot_fields": ListOf(Text(), ordered=False)}),
     size="small",
 )
-def honeypot_detection(rng: random.Random) -> Draft:
+def honeypot_detection(rng: random.Random) -> TaskDraft:
     """Which fields of a form a person sees, and which are traps."""
     return honeypots(rng)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from whet.envs.soup.answers import Text
-from whet.envs.soup.archetype import Draft, Sheet, archetype
+from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
 from whet.envs.soup.archetypes.markup import BLOCKS, answered, asked, element, mixed
 from whet.envs.soup.words import NOUNS, chance, ident, klass, lookalikes, phrase, pick, sentence, token, whole
 
@@ -19,7 +19,7 @@ _SPLIT = (
 
 
 @archetype("medium", 1, Text())
-def string_returns_none(rng: random.Random) -> Draft:
+def string_returns_none(rng: random.Random) -> TaskDraft:
     """The text of an element that is split over inline children."""
     name = ident(rng)
     words = f"{phrase(rng)} {pick(rng, NOUNS)} {phrase(rng)} {pick(rng, NOUNS)} {token(rng)}".split()
@@ -32,7 +32,7 @@ def string_returns_none(rng: random.Random) -> Draft:
     tag = pick(rng, ("p", "div", "h2", "section", "span", "h4"))
     decoys = [element(rng, tag, phrase(rng), ("id", other)) for other in lookalikes(rng, name, 2)]
     target = element(rng, tag, inner, ("id", name), ("class", klass(rng)))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _SPLIT, name=name),
         answer=" ".join(words),
         sheet=Sheet(mixed(rng, (target, *decoys))),
@@ -48,7 +48,7 @@ _INSIDE = (
 
 
 @archetype("easy", 1, Text())
-def none_attribute_error(rng: random.Random) -> Draft:
+def none_attribute_error(rng: random.Random) -> TaskDraft:
     """The paragraph inside a div of a class that other, emptier elements share."""
     name, text = klass(rng), sentence(rng)
     near = lookalikes(rng, name, 2)
@@ -56,7 +56,7 @@ def none_attribute_error(rng: random.Random) -> Draft:
     target = element(rng, "div", f"{heading}<p>{text}</p>", ("class", name), ("data-ref", token(rng)))
     empty = element(rng, pick(rng, ("section", "span", "aside")), phrase(rng), ("class", name))
     decoys = [element(rng, "div", f"<p>{sentence(rng)}</p>", ("class", other)) for other in near]
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _INSIDE, name=name),
         answer=text,
         sheet=Sheet(mixed(rng, (target, empty, *decoys))),
@@ -72,14 +72,14 @@ _RESERVED = (
 
 
 @archetype("easy", 1, Text())
-def class_reserved_word(rng: random.Random) -> Draft:
+def class_reserved_word(rng: random.Random) -> TaskDraft:
     """The paragraph with a class."""
     name, text = klass(rng), sentence(rng)
     classes = f"{klass(rng)} {name}" if chance(rng, 0.3) else name
     target = element(rng, "p", text, ("class", classes), ("data-n", token(rng)))
     decoys = [element(rng, "p", sentence(rng), ("class", other)) for other in lookalikes(rng, name, 2)]
     decoys.append(element(rng, pick(rng, ("div", "span", "h4")), sentence(rng), ("class", name)))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _RESERVED, name=name),
         answer=text,
         sheet=Sheet(mixed(rng, (target, *decoys))),
@@ -96,7 +96,7 @@ _MULTIVALUE = (
 
 
 @archetype("medium", 1, Text())
-def multivalue_class(rng: random.Random) -> Draft:
+def multivalue_class(rng: random.Random) -> TaskDraft:
     """The element with a class among several."""
     name, text = klass(rng), sentence(rng)
     near = lookalikes(rng, name, 3)
@@ -110,7 +110,7 @@ def multivalue_class(rng: random.Random) -> Draft:
     target = element(rng, tag, text, ("class", classes(name)))
     decoys = [element(rng, tag, sentence(rng), ("class", classes(other))) for other in near]
     decoys.append(element(rng, tag, sentence(rng), ("data-class", name), ("class", klass(rng))))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _MULTIVALUE, name=name),
         answer=text,
         sheet=Sheet(mixed(rng, (target, *decoys))),
@@ -152,7 +152,7 @@ _FITTED = {
 
 
 @archetype("medium", 1, Text())
-def navigablestring_parent(rng: random.Random) -> Draft:
+def navigablestring_parent(rng: random.Random) -> TaskDraft:
     """The tag, class or id of the element that directly holds a text, which a comment and an attribute hold too."""
     mark = f"{pick(rng, NOUNS).capitalize()} {token(rng).upper()}"
     wanted = pick(rng, ("tag", "class", "id", "class", "id"))
@@ -165,7 +165,7 @@ def navigablestring_parent(rng: random.Random) -> Draft:
     attribute = element(rng, "div", f"<p>{sentence(rng)}</p>", ("title", mark), ("id", ident(rng)))
     shown = {"tag": ("tag", tag), "class": ("class", kind), "id": ("id", name)}[wanted]
     read = {"tag": "parent.name", "class": "parent['class'][0]", "id": "parent['id']"}[wanted]
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _PARENT[wanted], mark=mark),
         answer=shown[1],
         sheet=Sheet(mixed(rng, (outer, comment, attribute))),
@@ -187,7 +187,7 @@ _NEXT = (
 
 
 @archetype("medium", 1, Text())
-def whitespace_sibling(rng: random.Random) -> Draft:
+def whitespace_sibling(rng: random.Random) -> TaskDraft:
     """The element after the one with an id, with whitespace between them."""
     outer, tag = pick(rng, (("ul", "li"), ("ol", "li"), ("div", "p"), ("div", "div"), ("section", "article")))
     texts = [sentence(rng) for _ in range(whole(rng, 4, 7))]
@@ -201,7 +201,7 @@ def whitespace_sibling(rng: random.Random) -> Draft:
             items.append(f"<!-- {phrase(rng)} -->")
     target = element(rng, outer, gap + gap.join(items) + gap, ("class", klass(rng)))
     decoy = element(rng, outer, gap.join(element(rng, tag, sentence(rng)) for _ in range(3)), ("class", klass(rng)))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _NEXT, name=names[at]),
         answer=texts[at + 1],
         sheet=Sheet(mixed(rng, (target, decoy))),

@@ -6,9 +6,9 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from whet.envs.soup.answers import Integer, ListOf, Price, Record, Text
-from whet.envs.soup.archetype import Draft, Sheet, archetype
-from whet.envs.soup.archetypes.cards import Good, goods, layout
+from whet.envs.soup.answers import Integer, ListOf, Money, RecordOf, Text
+from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
+from whet.envs.soup.archetypes.cards import Ware, goods, layout
 from whet.envs.soup.archetypes.drawings import bars, points
 from whet.envs.soup.archetypes.markup import BLOCKS, answered, asked, element, mixed
 from whet.envs.soup.words import (
@@ -34,8 +34,8 @@ _RELATION = (
 )
 
 
-@archetype("hard", 2, Price(), malformed=0.3)
-def relational_query(rng: random.Random) -> Draft:
+@archetype("hard", 2, Money(), malformed=0.3)
+def relational_query(rng: random.Random) -> TaskDraft:
     """The amount beside a label in an order summary: a table, a list of definitions or plain rows."""
     name = ident(rng)
     labels = rng.sample(_SUMMARY, whole(rng, 5, 7))
@@ -54,10 +54,10 @@ def relational_query(rng: random.Random) -> Draft:
             ("<p><b>{}</b> <i>{}</i></p>", "section"),
         ),
     )
-    lines = [row.format(one, amount) for one, amount in shown.items()]
+    lines = [row.format(label, amount) for label, amount in shown.items()]
     target = element(rng, box, "\n".join(lines), ("id", name), ("class", klass(rng)))
     decoy = element(rng, box, row.format(label, amounts[-1]), ("id", lookalikes(rng, name, 1)[0]))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _RELATION, name=name, label=label),
         answer=shown[label],
         sheet=Sheet(mixed(rng, (target, decoy))),
@@ -70,7 +70,7 @@ def relational_query(rng: random.Random) -> Draft:
     )
 
 
-Test = Callable[[Good], bool]
+Test = Callable[[Ware], bool]
 
 _TESTS: tuple[tuple[str, str, Test], ...] = (
     ("rated above 4.0", "one['rating'] > 4.0", lambda good: good.tenths > 40),
@@ -92,7 +92,7 @@ _TESTS: tuple[tuple[str, str, Test], ...] = (
 def _apart(test: Test) -> tuple[tuple[int, bool], tuple[int, bool]]:
     """A rating and a stock that meet a condition, and a pair that does not."""
     high, low = (47, True), (29, False)
-    return (high, low) if test(Good("", 0, "", *high, "")) else (low, high)
+    return (high, low) if test(Ware("", 0, "", *high, "")) else (low, high)
 
 
 _HOPS = (
@@ -111,7 +111,7 @@ for card in soup.find(id=%r).find_all(class_=%r):
 
 
 @archetype("hard", 2, Text(), malformed=0.3)
-def multi_hop_filter(rng: random.Random) -> Draft:
+def multi_hop_filter(rng: random.Random) -> TaskDraft:
     """A field of the first product that meets a condition."""
     name, card = ident(rng), klass(rng)
     words, code, test = pick(rng, _TESTS)
@@ -126,7 +126,7 @@ def multi_hop_filter(rng: random.Random) -> Draft:
     form = layout(rng, card)
     target = form.shelf(rng, name, [form.write(rng, good) for good in some])
     decoy = form.shelf(rng, lookalikes(rng, name, 1)[0], [form.write(rng, good) for good in goods(rng, 2)])
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _HOPS, name=name, test=words, field=field),
         answer=str(getattr(first, field)),
         sheet=Sheet(mixed(rng, (target, decoy))),
@@ -142,8 +142,8 @@ _EXTREME = (
 )
 
 
-@archetype("hard", 2, Price(), malformed=0.3)
-def aggregation_min_max(rng: random.Random) -> Draft:
+@archetype("hard", 2, Money(), malformed=0.3)
+def aggregation_min_max(rng: random.Random) -> TaskDraft:
     """The lowest or highest price of a list, beside old prices that do not count."""
     name, card = ident(rng), klass(rng)
     some = goods(rng, whole(rng, 5, 12))
@@ -154,7 +154,7 @@ def aggregation_min_max(rng: random.Random) -> Draft:
     old = [f'<s class="was">${"1.99" if low else "9,990.00"}</s>', "", f'<s class="was">{price(rng)}</s>']
     cards = [form.write(rng, good, inside=pick(rng, old)) for good in some]
     decoy = form.shelf(rng, lookalikes(rng, name, 1)[0], [form.write(rng, goods(rng, 1, 100, 400)[0])])
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _EXTREME, name=name, which=which, price=form.classes["price"]),
         answer=best.price,
         sheet=Sheet(mixed(rng, (form.shelf(rng, name, cards), decoy))),
@@ -180,13 +180,13 @@ _FEATURED = (
 @archetype(
     "hard",
     2,
-    Record(
-        {"name": Text(), "price": Price(), "sku": Text(), "url": Text()},
+    RecordOf(
+        {"name": Text(), "price": Money(), "sku": Text(), "url": Text()},
         {"title": "name", "cost": "price", "link": "url", "href": "url", "product_name": "name"},
     ),
     malformed=0.3,
 )
-def structured_output(rng: random.Random) -> Draft:
+def structured_output(rng: random.Random) -> TaskDraft:
     """Name, price, number and link of the one marked product."""
     name, card, mark = ident(rng), klass(rng), pick(rng, ("featured", "recommended", "editors-choice", "spotlight"))
     some = goods(rng, whole(rng, 3, 6))
@@ -194,7 +194,7 @@ def structured_output(rng: random.Random) -> Draft:
     form = layout(rng, card)
     cards = [form.write(rng, good, mark if good is chosen else pick(rng, ("", f"not-{mark}"))) for good in some]
     decoy = form.shelf(rng, lookalikes(rng, name, 1)[0], [form.write(rng, goods(rng, 1)[0], mark)])
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _FEATURED, name=name, mark=mark),
         answer={"name": chosen.name, "price": chosen.price, "sku": chosen.sku, "url": chosen.url},
         sheet=Sheet(mixed(rng, (form.shelf(rng, name, cards), decoy))),
@@ -217,18 +217,18 @@ _COUNT = (
 
 
 @archetype("hard", 2, Integer(), malformed=0.3)
-def count_elements(rng: random.Random) -> Draft:
+def count_elements(rng: random.Random) -> TaskDraft:
     """How many products meet a condition."""
     name, card = ident(rng), klass(rng)
     words, code, test = pick(rng, _TESTS)
     wanted = whole(rng, 2, 26)
     good = goods(rng, wanted + whole(rng, 2, 12))
     yes, no = _apart(test)
-    some = [_rated(rng, one, *(yes if at < wanted else no)) for at, one in enumerate(good)]
+    some = [_rated(rng, ware, *(yes if at < wanted else no)) for at, ware in enumerate(good)]
     form = layout(rng, card)
-    cards = [form.write(rng, one) for one in rng.sample(some, len(some))]
-    decoy = form.shelf(rng, lookalikes(rng, name, 1)[0], [form.write(rng, one) for one in some[:2]])
-    return Draft(
+    cards = [form.write(rng, ware) for ware in rng.sample(some, len(some))]
+    decoy = form.shelf(rng, lookalikes(rng, name, 1)[0], [form.write(rng, ware) for ware in some[:2]])
+    return TaskDraft(
         query=asked(rng, _COUNT, name=name, test=words),
         answer=sum(map(test, some)),
         sheet=Sheet(mixed(rng, (form.shelf(rng, name, cards), decoy))),
@@ -236,7 +236,7 @@ def count_elements(rng: random.Random) -> Draft:
     )
 
 
-def _rated(rng: random.Random, good: Good, tenths: int, stocked: bool) -> Good:
+def _rated(rng: random.Random, good: Ware, tenths: int, stocked: bool) -> Ware:
     """The product with a rating mostly near `tenths`, sometimes any, and mostly as stocked as told."""
     near = tenths + whole(rng, -2, 3) if chance(rng, 0.8) else whole(rng, 21, 50)
     return replace(good, tenths=near, stocked=stocked if chance(rng, 0.9) else not stocked)
@@ -252,8 +252,8 @@ _VARIANT = (
 )
 
 
-@archetype("hard", 2, Price(), malformed=0.3)
-def semantic_decoy_extreme(rng: random.Random) -> Draft:
+@archetype("hard", 2, Money(), malformed=0.3)
+def semantic_decoy_extreme(rng: random.Random) -> TaskDraft:
     """The price of one variant among many that differ in colour or size only."""
     name, title = ident(rng), product(rng)
     colours, sizes = rng.sample(_COLOURS, 3), rng.sample(_SIZES, 3)
@@ -279,7 +279,7 @@ def semantic_decoy_extreme(rng: random.Random) -> Draft:
     )
     cards.insert(whole(rng, 0, len(cards)), element(rng, tag, other, ("data-v", token(rng))))
     target = element(rng, "div", "\n".join(cards), ("id", name))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _VARIANT, name=name, title=title, colour=pairs[at][0], size=pairs[at][1]),
         answer=shown[at],
         sheet=Sheet((f"<h2>{phrase(rng)}</h2>", target)),
@@ -296,7 +296,7 @@ def semantic_decoy_extreme(rng: random.Random) -> Draft:
 
 
 @archetype("hard", 2, ListOf(Integer()), size="small")
-def extract_svg_geometry(rng: random.Random) -> Draft:
+def extract_svg_geometry(rng: random.Random) -> TaskDraft:
     """The numbers that a drawing shows as heights of bars or places of points, by a formula that is given."""
     return bars(rng) if chance(rng, 0.5) else points(rng)
 

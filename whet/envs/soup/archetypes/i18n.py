@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from whet.envs.soup.answers import Text
-from whet.envs.soup.archetype import Draft, Sheet, archetype
+from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
 from whet.envs.soup.archetypes.languages import LANGUAGES
 from whet.envs.soup.archetypes.markup import answered, asked, element, mixed
 from whet.envs.soup.words import chance, ident, klass, lookalikes, pick, sentence, whole
@@ -22,8 +22,8 @@ _BY_ID = (
 )
 
 
-def _draft(rng: random.Random, name: str, text: str, parts: tuple[str, ...]) -> Draft:
-    return Draft(
+def _draft(rng: random.Random, name: str, text: str, parts: tuple[str, ...]) -> TaskDraft:
+    return TaskDraft(
         query=asked(rng, _BY_ID, name=name),
         answer=text,
         sheet=Sheet(parts),
@@ -32,7 +32,7 @@ def _draft(rng: random.Random, name: str, text: str, parts: tuple[str, ...]) -> 
 
 
 @archetype("medium", 2, Text(), size="small")
-def extract_multilingual(rng: random.Random) -> Draft:
+def extract_multilingual(rng: random.Random) -> TaskDraft:
     """The text of an element in one of ten languages."""
     name, code = ident(rng), pick(rng, _CODES)
     text = LANGUAGES[code].text(rng)
@@ -44,7 +44,7 @@ def extract_multilingual(rng: random.Random) -> Draft:
 
 
 @archetype("medium", 2, Text(), size="small")
-def extract_rtl(rng: random.Random) -> Draft:
+def extract_rtl(rng: random.Random) -> TaskDraft:
     """The text of an element that is written from right to left."""
     name, code = ident(rng), pick(rng, _RTL)
     text = LANGUAGES[code].text(rng)
@@ -68,7 +68,7 @@ _SIGNS = ("€", "£", "¥", "₹", "₩", "₺", "₿", "§", "°", "½", "±",
 
 
 @archetype("easy", 2, Text(), size="small")
-def extract_emoji_content(rng: random.Random) -> Draft:
+def extract_emoji_content(rng: random.Random) -> TaskDraft:
     """The text of an element with emoji and signs among its words."""
     name = ident(rng)
     text = _lively(rng)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from whet.envs.soup.answers import Text
-from whet.envs.soup.archetype import Draft, Sheet, archetype
+from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
 from whet.envs.soup.archetypes.markup import answered, asked
 from whet.envs.soup.words import (
     LAST_NAMES,
@@ -137,14 +137,14 @@ _ONE = (
 
 
 @archetype("medium", 1, Text())
-def json_ld_extraction(rng: random.Random) -> Draft:
+def json_ld_extraction(rng: random.Random) -> TaskDraft:
     """A value by its path in the JSON-LD block of a type."""
     kind, *others = rng.sample(_NAMES, whole(rng, 1, 4))
     data = _drawn(rng, kind)
     dotted = pick(rng, _TYPES[kind][1])
     blocks = [_script(rng, _drawn(rng, other)) for other in others]
     blocks.insert(whole(rng, 0, len(blocks)), _script(rng, data))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _ONE, path=dotted, kind=kind),
         answer=_at(data, dotted),
         sheet=_sheet(rng, blocks),
@@ -161,24 +161,24 @@ _MANY = (
 
 
 @archetype("hard", 2, Text())
-def json_ld_array(rng: random.Random) -> Draft:
+def json_ld_array(rng: random.Random) -> TaskDraft:
     """A value of the one item of a type among many, in scripts, arrays and graphs."""
     kinds = rng.sample(_NAMES, whole(rng, 3, 5))
     kind = pick(rng, kinds)
-    items = {one: _drawn(rng, one) for one in kinds}
+    items = {name: _drawn(rng, name) for name in kinds}
     dotted = pick(rng, _TYPES[kind][1])
     form = rng.random()
     some = list(items.values())
     cut = whole(rng, 1, len(some) - 1)
     if form < 0.4:
-        blocks = [_script(rng, one) for one in some]
+        blocks = [_script(rng, item) for item in some]
     elif form < 0.6:
         blocks = [_script(rng, some)]
     elif form < 0.8:
         blocks = [_script(rng, {"@context": "https://schema.org", "@graph": some})]
     else:
-        blocks = [_script(rng, some[:cut]), *(_script(rng, one) for one in some[cut:])]
-    return Draft(
+        blocks = [_script(rng, some[:cut]), *(_script(rng, item) for item in some[cut:])]
+    return TaskDraft(
         query=asked(rng, _MANY, path=dotted, kind=kind),
         answer=_at(items[kind], dotted),
         sheet=_sheet(rng, blocks),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from whet.envs.soup.answers import Text
-from whet.envs.soup.archetype import Draft, Sheet, archetype
-from whet.envs.soup.archetypes.withheld import Case, case, paired
+from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
+from whet.envs.soup.archetypes.withheld import WithheldCase, case, paired
 
 # Fragments that show a limit stand on lines of their own, attributes sorted, so that a policy that prints the element
 # has them as they are in the page.
@@ -37,20 +37,20 @@ createApp({{ template: "{{{{ {member} }}}}", setup: load }}).mount(document.getE
 )
 
 
-def _filled(one: Case, shown: str | None) -> Sheet:
+def _filled(drawn: WithheldCase, shown: str | None) -> Sheet:
     """A field that a script fills in from the network."""
-    title = f' title="{one.told(shown, "title")}"' if one.place == "title" else ""
-    row = one.row(shown, f' id="{one.slot}"{title}')
-    script = _FILLING[one.variant % len(_FILLING)].format(key=one.key, slot=one.slot, member=one.member)
-    return one.sheet(row, shown, script)
+    title = f' title="{drawn.told(shown, "title")}"' if drawn.place == "title" else ""
+    row = drawn.row(shown, f' id="{drawn.slot}"{title}')
+    script = _FILLING[drawn.variant % len(_FILLING)].format(key=drawn.key, slot=drawn.slot, member=drawn.member)
+    return drawn.sheet(row, shown, script)
 
 
 @archetype("medium", 1, Text(), size="small")
-def limit_js_required(rng: random.Random) -> Draft:
+def limit_js_required(rng: random.Random) -> TaskDraft:
     """A value that a script fetches when the page is shown, or that stands in the page all the same."""
-    one = case(rng, ("row", "title", "data"))
-    marks = (f"/api/{one.key}.json", f'getElementById("{one.slot}")', f'id="{one.slot}"', one.member)
-    return paired(rng, one, _filled, marks, "js_required", "javascript_required", "dynamic_content")
+    drawn = case(rng, ("row", "title", "data"))
+    marks = (f"/api/{drawn.key}.json", f'getElementById("{drawn.slot}")', f'id="{drawn.slot}"', drawn.member)
+    return paired(rng, drawn, _filled, marks, "js_required", "javascript_required", "dynamic_content")
 
 
 _HINTS = (
@@ -68,22 +68,22 @@ _PICTURES = (
 )
 
 
-def _pictured(one: Case, shown: str | None) -> Sheet:
+def _pictured(drawn: WithheldCase, shown: str | None) -> Sheet:
     """A picture that shows the value."""
-    picture = _PICTURES[one.variant % len(_PICTURES)].format(alt=one.told(shown, "alt"), key=one.key)
-    caption = f"\n<figcaption>{one.told(shown, 'caption')}</figcaption>"
-    hint = _HINTS[one.variant % len(_HINTS)].format(thing="picture", field=one.field)
+    picture = _PICTURES[drawn.variant % len(_PICTURES)].format(alt=drawn.told(shown, "alt"), key=drawn.key)
+    caption = f"\n<figcaption>{drawn.told(shown, 'caption')}</figcaption>"
+    hint = _HINTS[drawn.variant % len(_HINTS)].format(thing="picture", field=drawn.field)
     body = f"{hint}\n<figure>\n{picture}{caption}\n</figure>"
-    if one.place == "row" or one.variant % 3 == 0:
-        body = f"{body}\n{one.row(shown)}"
-    return one.sheet(body, shown)
+    if drawn.place == "row" or drawn.variant % 3 == 0:
+        body = f"{body}\n{drawn.row(shown)}"
+    return drawn.sheet(body, shown)
 
 
 @archetype("medium", 1, Text())
-def limit_image_text(rng: random.Random) -> Draft:
+def limit_image_text(rng: random.Random) -> TaskDraft:
     """A value that only a picture shows, or that its caption, its alternative text or the page gives too."""
-    one = case(rng, ("row", "alt", "caption", "data"))
-    return paired(rng, one, _pictured, (f"/media/{one.key}.png",), "image_text", "ocr_required", "text_in_image")
+    drawn = case(rng, ("row", "alt", "caption", "data"))
+    return paired(rng, drawn, _pictured, (f"/media/{drawn.key}.png",), "image_text", "ocr_required", "text_in_image")
 
 
 _DRAWING = (
@@ -106,25 +106,25 @@ for (const row of rows) pen.fillText(row.{member}, 12, row.y);
 )
 
 
-def _drawn(one: Case, shown: str | None) -> Sheet:
+def _drawn(drawn: WithheldCase, shown: str | None) -> Sheet:
     """A canvas onto which a script draws the value."""
-    label = f'aria-label="{one.told(shown, "label")}" '
-    size = ('height="320" ', 'height="240" ', 'height="480" ')[one.variant % 3]
-    canvas = f'<canvas {label}{size}id="{one.slot}" width="640">{one.told(shown, "fallback")}</canvas>'
-    script = _DRAWING[one.variant % len(_DRAWING)].format(
-        slot=one.slot, key=one.key, told=one.told(shown, "script"), member=one.member
+    label = f'aria-label="{drawn.told(shown, "label")}" '
+    size = ('height="320" ', 'height="240" ', 'height="480" ')[drawn.variant % 3]
+    canvas = f'<canvas {label}{size}id="{drawn.slot}" width="640">{drawn.told(shown, "fallback")}</canvas>'
+    script = _DRAWING[drawn.variant % len(_DRAWING)].format(
+        slot=drawn.slot, key=drawn.key, told=drawn.told(shown, "script"), member=drawn.member
     )
-    row = f"\n{one.row(None)}" if one.variant % 3 == 0 else ""
-    hint = _HINTS[one.variant % len(_HINTS)].format(thing="chart", field=one.field)
-    return one.sheet(f"{hint}\n{canvas}{row}\n{script}", shown)
+    row = f"\n{drawn.row(None)}" if drawn.variant % 3 == 0 else ""
+    hint = _HINTS[drawn.variant % len(_HINTS)].format(thing="chart", field=drawn.field)
+    return drawn.sheet(f"{hint}\n{canvas}{row}\n{script}", shown)
 
 
 @archetype("hard", 1, Text(), size="small")
-def limit_canvas_text(rng: random.Random) -> Draft:
+def limit_canvas_text(rng: random.Random) -> TaskDraft:
     """A value that a script draws on a canvas, or that the canvas or its script also gives as text."""
-    one = case(rng, ("label", "fallback", "script", "data"))
-    marks = (f'id="{one.slot}"', f'getElementById("{one.slot}")', f"/charts/{one.key}.json", one.member)
-    return paired(rng, one, _drawn, marks, "canvas_text", "canvas_rendering", "graphics_only")
+    drawn = case(rng, ("label", "fallback", "script", "data"))
+    marks = (f'id="{drawn.slot}"', f'getElementById("{drawn.slot}")', f"/charts/{drawn.key}.json", drawn.member)
+    return paired(rng, drawn, _drawn, marks, "canvas_text", "canvas_rendering", "graphics_only")
 
 
 _EMBEDS = (
@@ -134,20 +134,20 @@ _EMBEDS = (
 )
 
 
-def _embedded(one: Case, shown: str | None) -> Sheet:
+def _embedded(drawn: WithheldCase, shown: str | None) -> Sheet:
     """A document that holds the value."""
-    form = _EMBEDS[1 if one.place == "fallback" else one.variant % len(_EMBEDS)]
-    said = form.format(key=one.key, title=one.told(shown, "title"), fallback=one.told(shown, "fallback"))
-    row = f"\n{one.row(shown)}" if one.place == "row" or one.variant % 4 == 0 else ""
-    hint = _HINTS[one.variant % len(_HINTS)].format(thing="document", field=one.field)
-    return one.sheet(f"{hint}\n{said}{row}", shown)
+    form = _EMBEDS[1 if drawn.place == "fallback" else drawn.variant % len(_EMBEDS)]
+    said = form.format(key=drawn.key, title=drawn.told(shown, "title"), fallback=drawn.told(shown, "fallback"))
+    row = f"\n{drawn.row(shown)}" if drawn.place == "row" or drawn.variant % 4 == 0 else ""
+    hint = _HINTS[drawn.variant % len(_HINTS)].format(thing="document", field=drawn.field)
+    return drawn.sheet(f"{hint}\n{said}{row}", shown)
 
 
 @archetype("hard", 1, Text(), size="small")
-def limit_pdf_embed(rng: random.Random) -> Draft:
+def limit_pdf_embed(rng: random.Random) -> TaskDraft:
     """A value in an embedded document, or also in the page that embeds it."""
-    one = case(rng, ("row", "title", "fallback", "data"))
-    return paired(rng, one, _embedded, (f"/files/{one.key}.pdf",), "pdf_embed", "embedded_document", "pdf_required")
+    drawn = case(rng, ("row", "title", "fallback", "data"))
+    return paired(rng, drawn, _embedded, (f"/files/{drawn.key}.pdf",), "pdf_embed", "embedded_document", "pdf_required")
 
 
 ARCHETYPES = (limit_js_required, limit_image_text, limit_canvas_text, limit_pdf_embed)

@@ -6,9 +6,9 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from whet.envs.soup.answers import Price, Record, Text
-from whet.envs.soup.archetype import Draft, Sheet, archetype
-from whet.envs.soup.archetypes.cards import Good, goods
+from whet.envs.soup.answers import Money, RecordOf, Text
+from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
+from whet.envs.soup.archetypes.cards import Ware, goods
 from whet.envs.soup.archetypes.markup import BLOCKS, answered, asked, element, mixed
 from whet.envs.soup.words import chance, company, ident, klass, path, phrase, pick, price, product, whole
 
@@ -71,14 +71,14 @@ _SEARCH = (
 
 
 @archetype("hard", 2, Text())
-def search_then_detail(rng: random.Random) -> Draft:
+def search_then_detail(rng: random.Random) -> TaskDraft:
     """A detail of a product, on the page that the list of products leads to."""
     shop = _shop(rng)
     some = goods(rng, whole(rng, 5, 8))
     names = [good.name for good in some]
     names[0] = f"{names[1]} {pick(rng, ('II', 'Pro', 'Mini', 'Plus'))}"
 
-    def facts(good: Good) -> dict[str, str]:
+    def facts(good: Ware) -> dict[str, str]:
         warranty = f"{whole(rng, 3, 999)} {pick(rng, _WARRANTY)}"
         return {"Manufacturer": company(rng), "Warranty": warranty, "SKU": good.sku, "Origin": phrase(rng)}
 
@@ -86,12 +86,12 @@ def search_then_detail(rng: random.Random) -> Draft:
     at = whole(rng, 0, len(some) - 1)
     label = pick(rng, ("Manufacturer", "Warranty", "SKU", "Origin"))
     entries = dict(rng.sample(list(zip(names, (good.url for good in some), strict=True)), len(some)))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _SEARCH, name=names[at], label=label, index=shop.index, sheet=shop.sheet),
         answer=known[at][label],
         sheet=Sheet((f"<h1>{phrase(rng)}</h1>", shop.listing(rng, entries))),
         code=(_FOLLOW % (shop.index, names[at]), answered(_fact(shop, label))),
-        pages={good.url: shop.details(rng, name, one) for good, name, one in zip(some, names, known, strict=True)},
+        pages={good.url: shop.details(rng, name, facts) for good, name, facts in zip(some, names, known, strict=True)},
         visits=2,
     )
 
@@ -115,8 +115,8 @@ best = %s(every, key=lambda text: float(text.replace("$", "").replace(",", "")))
 print(json.dumps({"answer": best}))"""
 
 
-@archetype("hard", 2, Price())
-def pagination_aggregate(rng: random.Random) -> Draft:
+@archetype("hard", 2, Money())
+def pagination_aggregate(rng: random.Random) -> TaskDraft:
     """The lowest or highest price over all pages of a list."""
     name, base = ident(rng), path(rng)
     count = whole(rng, 2, 4)
@@ -139,7 +139,7 @@ def pagination_aggregate(rng: random.Random) -> Draft:
     collect = _COLLECT % (name, cost)
     onward = collect + 'print(json.dumps({"go": soup.find("a", class_="next")["href"], "keep": prices}))'
     last = collect + _CHOOSE % ("min" if low else "max")
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _PAGES, name=name, which=which, cost=cost),
         answer=best.price,
         sheet=sheets[0],
@@ -171,18 +171,18 @@ _CHAIN = (
 
 
 @archetype("hard", 2, Text())
-def link_chain(rng: random.Random) -> Draft:
+def link_chain(rng: random.Random) -> TaskDraft:
     """A detail of a product that is three links away."""
     shop = _shop(rng)
     names = [phrase(rng) for _ in range(6)]
     hrefs = [path(rng) for _ in names]
     categories, below = (dict(zip(names[at : at + 3], hrefs[at : at + 3], strict=True)) for at in (0, 3))
     some = goods(rng, 3)
-    known = {one: _facts(rng, one) for one in some}
+    known = {ware: _facts(rng, ware) for ware in some}
     category, under, good = pick(rng, names[:3]), pick(rng, names[3:]), pick(rng, some)
     label = pick(rng, ("price", "SKU", "rating", "weight"))
     facts = {"index": shop.index, "sheet": shop.sheet, "label": label}
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _CHAIN, category=category, below=under, name=good.name, **facts),
         answer=known[good][label],
         sheet=_listed(rng, shop, categories),
@@ -192,14 +192,14 @@ def link_chain(rng: random.Random) -> Draft:
         ),
         pages={
             **_branches(rng, shop, categories, category, below),
-            **_branches(rng, shop, below, under, {one.name: one.url for one in some}),
-            **{one.url: shop.details(rng, one.name, facts) for one, facts in known.items()},
+            **_branches(rng, shop, below, under, {ware.name: ware.url for ware in some}),
+            **{ware.url: shop.details(rng, ware.name, facts) for ware, facts in known.items()},
         },
         visits=4,
     )
 
 
-def _facts(rng: random.Random, good: Good) -> dict[str, str]:
+def _facts(rng: random.Random, good: Ware) -> dict[str, str]:
     rating, weight = f"{good.rating}{whole(rng, 0, 9)}", f"{whole(rng, 40, 9800)} g"
     return {"price": good.price, "SKU": good.sku, "rating": rating, "weight": weight}
 
@@ -237,8 +237,8 @@ cents = round(float(text.replace("$", "").replace(",", "")) * 100)
 @archetype(
     "hard",
     2,
-    Record(
-        {"cheaper": Text(), "price_difference": Price()},
+    RecordOf(
+        {"cheaper": Text(), "price_difference": Money()},
         {
             "cheaper_product": "cheaper",
             "cheapest": "cheaper",
@@ -247,7 +247,7 @@ cents = round(float(text.replace("$", "").replace(",", "")) * 100)
         },
     ),
 )
-def compare_products(rng: random.Random) -> Draft:
+def compare_products(rng: random.Random) -> TaskDraft:
     """Which of two products is cheaper, and by how much."""
     shop = _shop(rng)
     some = goods(rng, whole(rng, 3, 5))
@@ -261,7 +261,7 @@ def compare_products(rng: random.Random) -> Draft:
             facts["Old price"] = price(rng)
         pages[good.url] = shop.details(rng, good.name, facts)
     read = _READ_PRICE % _fact(shop, "Price")
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _COMPARE, index=shop.index, sheet=shop.sheet, first=first.name, second=second.name),
         answer={"cheaper": cheaper.name, "price_difference": f"${gap // 100}.{gap % 100:02d}"},
         sheet=Sheet((f"<h1>{phrase(rng)}</h1>", shop.listing(rng, {good.name: good.url for good in some}))),

@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 
 from whet.envs.soup.answers import Integer, Text
-from whet.envs.soup.archetype import Draft, Sheet, archetype
+from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
 from whet.envs.soup.words import ADJECTIVES, NOUNS, path, phrase, pick, whole
 
 
 @archetype("primer", 1, Text(), size="bare")
-def extract_by_id(rng: random.Random) -> Draft:
+def extract_by_id(rng: random.Random) -> TaskDraft:
     """The text of the one span, by its id."""
     text = phrase(rng)
-    return Draft(
+    return TaskDraft(
         query='Return the text of the element with id "target".',
         answer=text,
         sheet=Sheet((f'<span id="target">{text}</span>',)),
@@ -22,10 +22,10 @@ def extract_by_id(rng: random.Random) -> Draft:
 
 
 @archetype("primer", 1, Text(), size="bare")
-def extract_by_class(rng: random.Random) -> Draft:
+def extract_by_class(rng: random.Random) -> TaskDraft:
     """The text of the one div, by its class."""
     text = phrase(rng)
-    return Draft(
+    return TaskDraft(
         query='Return the text of the element with class "target".',
         answer=text,
         sheet=Sheet((f'<div class="target">{text}</div>',)),
@@ -34,10 +34,10 @@ def extract_by_class(rng: random.Random) -> Draft:
 
 
 @archetype("primer", 1, Text(), size="bare")
-def extract_by_tag(rng: random.Random) -> Draft:
+def extract_by_tag(rng: random.Random) -> TaskDraft:
     """The text of the one heading."""
     text = phrase(rng)
-    return Draft(
+    return TaskDraft(
         query="Return the text of the h1 heading.",
         answer=text,
         sheet=Sheet((f"<h1>{text}</h1>",)),
@@ -46,10 +46,10 @@ def extract_by_tag(rng: random.Random) -> Draft:
 
 
 @archetype("primer", 1, Text(), size="bare")
-def extract_attribute(rng: random.Random) -> Draft:
+def extract_attribute(rng: random.Random) -> TaskDraft:
     """Where the one link leads."""
     href = path(rng)
-    return Draft(
+    return TaskDraft(
         query="Return the href of the link.",
         answer=href,
         sheet=Sheet((f'<a href="{href}">{phrase(rng)}</a>',)),
@@ -58,11 +58,11 @@ def extract_attribute(rng: random.Random) -> Draft:
 
 
 @archetype("primer", 1, Integer(), size="bare")
-def count_elements(rng: random.Random) -> Draft:
+def count_elements(rng: random.Random) -> TaskDraft:
     """How many items the one list has."""
     count = whole(rng, 2, 9)
     items = "".join(f"<li>{pick(rng, ADJECTIVES)} {pick(rng, NOUNS)}</li>" for _ in range(count))
-    return Draft(
+    return TaskDraft(
         query="How many li elements does the list have?",
         answer=count,
         sheet=Sheet((f"<ul>{items}</ul>",)),

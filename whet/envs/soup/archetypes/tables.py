@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from whet.envs.soup.answers import ListOf, Nullable, Price, Record, Text
-from whet.envs.soup.archetype import Draft, Sheet, archetype
+from whet.envs.soup.answers import ListOf, Money, Nullable, RecordOf, Text
+from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
 from whet.envs.soup.archetypes.markup import answered, asked, element, mixed, spelled
 from whet.envs.soup.words import (
     ADJECTIVES,
@@ -75,7 +75,7 @@ _LISTS = (
 
 
 @archetype("easy", 1, ListOf(ListOf(Text())))
-def table_list_of_lists(rng: random.Random) -> Draft:
+def table_list_of_lists(rng: random.Random) -> TaskDraft:
     """All rows of a table without header, as lists of texts."""
     name = ident(rng)
     columns = rng.sample(CELLS, whole(rng, 2, 5))
@@ -87,7 +87,7 @@ def table_list_of_lists(rng: random.Random) -> Draft:
     if chance(rng, 0.4):
         others = [[column(rng) for column in columns] for _ in range(2)]
         parts = mixed(rng, (target, table(rng, others, (), ("id", lookalikes(rng, name, 1)[0]))))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _LISTS, name=name),
         answer=rows,
         sheet=Sheet(parts),
@@ -126,18 +126,18 @@ _FIELDS: dict[str, Callable[[random.Random], str]] = {
     "medium",
     1,
     ListOf(
-        Record(
+        RecordOf(
             {
                 "Name": Nullable(Text()),
                 "Company": Nullable(Text()),
                 "Email": Nullable(Text()),
-                "Price": Nullable(Price()),
+                "Price": Nullable(Money()),
             },
             {"name": "Name", "company": "Company", "email": "Email", "price": "Price"},
         )
     ),
 )
-def table_list_of_dicts(rng: random.Random) -> Draft:
+def table_list_of_dicts(rng: random.Random) -> TaskDraft:
     """The rows of a table as objects by header, null for empty cells."""
     name = ident(rng)
     records: list[dict[str, str | None]] = [
@@ -149,7 +149,7 @@ def table_list_of_dicts(rng: random.Random) -> Draft:
     if chance(rng, 0.5):
         header.insert(whole(rng, 0, 4), pick(rng, ("Region", "Notes", "Status")))
     rows = [[record.get(key, pick(rng, ADJECTIVES)) or "" for key in header] for record in records]
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _DICTS, name=name),
         answer=records,
         sheet=Sheet((table(rng, rows, header, ("id", name), ("class", klass(rng))),)),
@@ -197,7 +197,7 @@ _THEMES: tuple[tuple[tuple[str, Callable[[random.Random], str]], ...], ...] = (
 
 
 @archetype("medium", 1, ListOf(Text()), size="small")
-def table_column_by_header(rng: random.Random) -> Draft:
+def table_column_by_header(rng: random.Random) -> TaskDraft:
     """One column of a table, by its header."""
     name, theme = ident(rng), pick(rng, _THEMES)
     columns = [theme[0], *rng.sample(theme[1:], whole(rng, 2, 4))]
@@ -208,7 +208,7 @@ def table_column_by_header(rng: random.Random) -> Draft:
     if chance(rng, 0.4):
         target = _row_headers(rng, rows, header, name)
     others = [[draw(rng) for _, draw in columns] for _ in range(2)]
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _COLUMN, name=name, header=header[number]),
         answer=[row[number] for row in rows],
         sheet=Sheet(mixed(rng, (target, table(rng, others, header, ("id", lookalikes(rng, name, 1)[0]))))),
@@ -258,12 +258,12 @@ header = rows[0]
 found = [dict(zip(header, row)) for row in rows[1:]]"""
 
 
-@archetype("hard", 2, Price())
-def table_rowspan(rng: random.Random) -> Draft:
+@archetype("hard", 2, Money())
+def table_rowspan(rng: random.Random) -> TaskDraft:
     """The price of an item in a category whose cell spans its rows."""
     name = ident(rng)
     categories = rng.sample(NOUNS, whole(rng, 2, 4))
-    items = [f"{pick(rng, ADJECTIVES).capitalize()} {one}" for one in rng.sample(PRODUCTS, whole(rng, 3, 5))]
+    items = [f"{pick(rng, ADJECTIVES).capitalize()} {product}" for product in rng.sample(PRODUCTS, whole(rng, 3, 5))]
     prices = [f"${cents // 100}.{cents % 100:02d}" for cents in rng.sample(range(500, 99_999), 20)]
     suppliers = chance(rng, 0.4)
     lines: list[str] = []
@@ -280,7 +280,7 @@ def table_rowspan(rng: random.Random) -> Draft:
     head = "<tr>" + "".join(f"<th>{title}</th>" for title in header) + "</tr>"
     body = "\n".join([head, *lines])
     category, item = categories[asked_for[0]].capitalize(), items[asked_for[1]]
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _SPAN, name=name, item=item, category=category),
         answer=prices[asked_for[0] * 5 + asked_for[1]],
         sheet=Sheet((f"<table{spelled(rng, (('id', name), ('class', klass(rng))))}>\n{body}\n</table>",)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from whet.envs.soup.archetype import Draft, Sheet
+from whet.envs.soup.archetype import Sheet, TaskDraft
 from whet.envs.soup.archetypes.markup import answered, asked, element, mixed, void
 from whet.envs.soup.words import ADJECTIVES, NOUNS, chance, ident, path, phrase, pick, token, whole
 
@@ -28,7 +28,7 @@ def field_names(rng: random.Random, count: int) -> list[str]:
     return [f"{pick(rng, ADJECTIVES)}_{noun}" for noun in rng.sample(NOUNS, count)]
 
 
-def credentials(rng: random.Random) -> Draft:
+def credentials(rng: random.Random) -> TaskDraft:
     """A form with one, several or no password fields, whose values must stay where they are."""
     name = ident(rng)
     kind = pick(rng, ("login",) * 8 + ("register",) * 4 + ("change",) * 3 + ("contact",))
@@ -50,10 +50,10 @@ def credentials(rng: random.Random) -> Draft:
     for extra in rng.sample(others, whole(rng, 1, 3)):
         markup.insert(whole(rng, 0, len(markup)), void(rng, "input", *extra))
     button = f"<button>{pick(rng, ('Continue', 'Send', 'Go on', 'OK'))}</button>"
-    inner = "\n".join(f"<div><label>{phrase(rng)}</label> {one}</div>" for one in markup)
+    inner = "\n".join(f"<div><label>{phrase(rng)}</label> {control}</div>" for control in markup)
     target = element(rng, "form", f"{inner}{button}", ("id", name), ("action", path(rng)), ("method", "post"))
     decoy = element(rng, "form", void(rng, "input", ("name", token(rng)), ("type", "password")), ("id", ident(rng)))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _LOGIN, name=name),
         answer={"is_login_form": kind == "login", "credential_fields": expected},
         sheet=Sheet(mixed(rng, (target, decoy))),
@@ -104,7 +104,7 @@ for one in form.find_all("input"):
     names[one.get("type") == "hidden" or any(map(hidden, styles))].append(one["name"])"""
 
 
-def honeypots(rng: random.Random) -> Draft:
+def honeypots(rng: random.Random) -> TaskDraft:
     """A form with fields that nobody sees."""
     name = ident(rng)
     seen, traps = whole(rng, 2, 4), whole(rng, 1, 3)
@@ -113,7 +113,7 @@ def honeypots(rng: random.Random) -> Draft:
     inner = "\n".join(mixed(rng, markup))
     target = element(rng, "form", f"\n{inner}\n<button>{phrase(rng)}</button>", ("id", name), ("action", path(rng)))
     decoy = element(rng, "form", _field(rng, token(rng), chance(rng, 0.5)), ("id", ident(rng)))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _TRAPS, name=name),
         answer={"visible_fields": names[:seen], "honeypot_fields": names[seen:]},
         sheet=Sheet(mixed(rng, (target, decoy))),

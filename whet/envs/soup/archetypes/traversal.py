@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from whet.envs.soup.answers import ListOf, Text
-from whet.envs.soup.archetype import Draft, Sheet, archetype
+from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
 from whet.envs.soup.archetypes.markup import BLOCKS, answered, asked, element, mixed
 from whet.envs.soup.words import (
     ADJECTIVES,
@@ -43,7 +43,7 @@ _CHILDREN = (
 
 
 @archetype("medium", 1, ListOf(Text()), size="small")
-def direct_children(rng: random.Random) -> Draft:
+def direct_children(rng: random.Random) -> TaskDraft:
     """The texts of the direct children with a class, without deeper ones."""
     box, name, tag = ident(rng), klass(rng), pick(rng, BLOCKS)
     texts = [phrase(rng) for _ in range(whole(rng, 3, 6))]
@@ -61,7 +61,7 @@ def direct_children(rng: random.Random) -> Draft:
         children.insert(whole(rng, 0, len(children)), extra)
     target = element(rng, pick(rng, ("div", "section")), "\n".join(["", *children, ""]), ("id", box))
     decoy = element(rng, "div", item(phrase(rng)) + item(phrase(rng)), ("id", lookalikes(rng, box, 1)[0]))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _CHILDREN, tag=tag, name=name, box=box),
         answer=texts,
         sheet=Sheet(mixed(rng, (target, decoy))),
@@ -90,7 +90,7 @@ def _with(rng: random.Random, word: str) -> str:
 
 
 @archetype("medium", 1, ListOf(Text()), size="small")
-def descendants_filter(rng: random.Random) -> Draft:
+def descendants_filter(rng: random.Random) -> TaskDraft:
     """The paragraphs of a container that hold a word."""
     word, other, outside = rng.sample(KEYWORDS, 3)
     box = ident(rng)
@@ -102,7 +102,7 @@ def descendants_filter(rng: random.Random) -> Draft:
     depth = [f"<div>{markup}</div>" if chance(rng, 0.4) else markup for markup, _ in order]
     target = element(rng, pick(rng, BLOCKS), "\n".join(depth), ("id", box), ("class", klass(rng)))
     decoy = element(rng, "div", f"<p>{_with(rng, word)}</p>", ("class", box))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _FILTER, box=box, word=word),
         answer=[text for _, text in order if text],
         sheet=Sheet(mixed(rng, (target, decoy))),
@@ -126,7 +126,7 @@ _CLEAN = (
 
 
 @archetype("medium", 1, Text(), size="small")
-def remove_scripts_styles(rng: random.Random) -> Draft:
+def remove_scripts_styles(rng: random.Random) -> TaskDraft:
     """The text of a container without its scripts and styles."""
     box, name = ident(rng), klass(rng)
     texts = [sentence(rng) for _ in range(whole(rng, 2, 4))]
@@ -140,11 +140,11 @@ def remove_scripts_styles(rng: random.Random) -> Draft:
         f"<style>@media print {{ .{name} {{ display: none }} }}</style>",
     )
     pieces = [element(rng, tag, text, ("class", name)) for tag, text in zip(tags, texts, strict=True)]
-    for one in (noise[0], noise[1], *rng.sample(noise[2:], whole(rng, 1, 3))):
-        pieces.insert(whole(rng, 0, len(pieces)), one)
+    for piece in (noise[0], noise[1], *rng.sample(noise[2:], whole(rng, 1, 3))):
+        pieces.insert(whole(rng, 0, len(pieces)), piece)
     target = element(rng, pick(rng, BLOCKS), "\n".join(pieces), ("id", box))
     decoy = element(rng, "div", f"<p>{sentence(rng)}</p>", ("class", name), ("id", lookalikes(rng, box, 1)[0]))
-    return Draft(
+    return TaskDraft(
         query=asked(rng, _CLEAN, box=box),
         answer=" ".join(texts),
         sheet=Sheet(mixed(rng, (target, decoy))),

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from whet.envs.soup.archetype import Draft, Limit, Sheet
+from whet.envs.soup.archetype import Limit, Sheet, TaskDraft
 from whet.envs.soup.archetypes.markup import BLOCKS, asked
 from whet.envs.soup.words import (
     ADJECTIVES,
@@ -64,7 +64,7 @@ _KNOWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class WithheldCase:
     """All that is drawn for a page and its twin. `place` says where the twin shows the value."""
 
     subject: str
@@ -103,7 +103,7 @@ class Case:
         if not (self.shared or self.place == "data"):
             return ""
         value = f'"{shown}"' if shown is not None and self.place == "data" else "null"
-        rows = [f'"{name}": {{"{self.field}": "{one}"}}' for name, one in self.others.items()]
+        rows = [f'"{name}": {{"{self.field}": "{value}"}}' for name, value in self.others.items()]
         rows.insert(self.variant % (len(rows) + 1), f'"{self.subject}": {{"{self.field}": {value}}}')
         return f'<script type="application/json">\n{{{", ".join(rows)}}}\n</script>'
 
@@ -123,7 +123,7 @@ class Case:
         return Sheet((*parts, data) if (data := self.data(shown)) else parts, tail=tail)
 
 
-def case(rng: random.Random, places: Sequence[str]) -> Case:
+def case(rng: random.Random, places: Sequence[str]) -> WithheldCase:
     """A case whose value stands in one of `places`, and whose values all differ."""
     field = pick(rng, tuple(FIELDS))
     names = products(rng, whole(rng, 3, 5))
@@ -131,7 +131,7 @@ def case(rng: random.Random, places: Sequence[str]) -> Case:
     while len(values) < len(names):
         values[FIELDS[field](rng)] = None
     value, *others = values
-    return Case(
+    return WithheldCase(
         subject=names[0],
         field=field,
         value=value,
@@ -173,11 +173,15 @@ else:
 
 
 def paired(
-    rng: random.Random, one: Case, write: Callable[[Case, str | None], Sheet], marks: tuple[str, ...], *reasons: str
-) -> Draft:
+    rng: random.Random,
+    drawn: WithheldCase,
+    write: Callable[[WithheldCase, str | None], Sheet],
+    marks: tuple[str, ...],
+    *reasons: str,
+) -> TaskDraft:
     """The page that withholds the value, with its twin that shows it; the oracle looks at both in the same way."""
-    query = asked(rng, _QUESTIONS, field=one.field, subject=one.subject)
-    names = (one.subject, one.field, one.box, marks[0])
+    query = asked(rng, _QUESTIONS, field=drawn.field, subject=drawn.subject)
+    names = (drawn.subject, drawn.field, drawn.box, marks[0])
     look = _LOOK.format(names=names, placeholders=PLACEHOLDERS, reason=reasons[0])
-    twin = Draft(query, one.value, write(one, one.value), (look,))
-    return Draft(query, None, write(one, None), (look,), limit=Limit(reasons, marks), twin=twin)
+    twin = TaskDraft(query, drawn.value, write(drawn, drawn.value), (look,))
+    return TaskDraft(query, None, write(drawn, None), (look,), limit=Limit(reasons, marks), twin=twin)

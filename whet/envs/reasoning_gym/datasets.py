@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 
 from whet.envs.arguments import Argument
 from whet.envs.foreign import quarantine, silence
-from whet.envs.gym_remedies import remedied
+from whet.envs.reasoning_gym.remedies import remedied
 from whet.envs.splits import NoItem
 from whet.errors import WhetError, nearest
 from whet.keys import canonical, seed_for
@@ -98,9 +98,9 @@ def truth_of(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """`value` with fractions and the like as their text; no scorer reads those."""
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_plain(one) for one in value)
+        return type(value)(_plain(item) for item in value)
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from whet.envs import expressions
+from whet.envs.reasoning_gym import expressions
 
 Form = Literal["line", "tag", "raw"]
 """How a policy is asked to answer: after `Answer:`, inside `<answer></answer>`, or with nothing but the answer."""

@@ -14,14 +14,14 @@ from itertools import islice
 from whet.envs import splits
 from whet.envs.ordebug.algebra import number
 from whet.envs.ordebug.certificate import certify, drop_first, minimum_edits, searched, subsystem_problems
-from whet.envs.ordebug.difficulty import Shape, measured, most_tries, rows_drawn, shape_drawn, within
+from whet.envs.ordebug.difficulty import ProblemShape, measured, most_tries, rows_drawn, shape_drawn, within
 from whet.envs.ordebug.edits import DropRow, Edit, SetBounds, SetCoef, SetRhs, SetSense, SetType
 from whet.envs.ordebug.equivalence import Checker
-from whet.envs.ordebug.families import FAMILIES, Draft
+from whet.envs.ordebug.families import FAMILIES, ProblemDraft
 from whet.envs.ordebug.faults import FAULTS, Planting
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Cell, Instance, PlantedFault, instance_id
-from whet.envs.ordebug.model import Model
+from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.solver import feasible
 from whet.envs.ordebug.witnesses import Witnesses
 from whet.errors import WhetError
@@ -52,13 +52,13 @@ def make(cell: Cell, split: Split | None, index: int, seed: int = 0) -> Instance
     raise WhetError(f"no instance of {cell.name} came out in {ATTEMPTS} attempts (split {split}, index {index})")
 
 
-def drawn(rng: random.Random, shape: Shape) -> Draft:
+def drawn(rng: random.Random, shape: ProblemShape) -> ProblemDraft:
     """A problem of a random family, of the size wanted."""
     family = FAMILIES[rng.choice(sorted(FAMILIES))]
     return family.draw(rng, rows_drawn(rng, shape, family.most))
 
 
-def broken(rng: random.Random, cell: Cell, shape: Shape, draft: Draft) -> Instance | None:
+def broken(rng: random.Random, cell: Cell, shape: ProblemShape, draft: ProblemDraft) -> Instance | None:
     """The draft with faults of the cell's type, certified; None when it does not come out as the cell wants."""
     checker = Checker(draft.model)
     if not checker.best.optimal:
@@ -86,7 +86,9 @@ def broken(rng: random.Random, cell: Cell, shape: Shape, draft: Draft) -> Instan
     )
 
 
-def _planted(rng: random.Random, cell: Cell, shape: Shape, model: Model, witnesses: Witnesses) -> list[Planting]:
+def _planted(
+    rng: random.Random, cell: Cell, shape: ProblemShape, model: LinearProgram, witnesses: Witnesses
+) -> list[Planting]:
     """Faults on different elements: the first makes the model infeasible, each further one rejects a sound point."""
     plantings: list[Planting] = []
     for planting in islice(FAULTS[cell.kind].plant(rng, model), TRIES):
@@ -102,7 +104,7 @@ def _planted(rng: random.Random, cell: Cell, shape: Shape, model: Model, witness
 
 
 def _further(rng: random.Random, cell: Cell, before: list[Planting], witnesses: Witnesses) -> Planting | None:
-    taken = {one for planting in before for one in planting.elements}
+    taken = {element for planting in before for element in planting.elements}
     room = MOST_EDITS - len(taken)
     ways: Iterator[Planting] = FAULTS[cell.kind].plant(rng, before[-1].model)
     for planting in islice(ways, TRIES):
@@ -113,7 +115,9 @@ def _further(rng: random.Random, cell: Cell, before: list[Planting], witnesses: 
     return None
 
 
-def _renumbered(original: Model, kind: str, planted: list[Planting]) -> tuple[Model, Model, tuple[PlantedFault, ...]]:
+def _renumbered(
+    original: LinearProgram, kind: str, planted: list[Planting]
+) -> tuple[LinearProgram, LinearProgram, tuple[PlantedFault, ...]]:
     """Both models with rows named in the order of the sabotaged one: a doubled row then has a name like any other."""
     sabotaged = planted[-1].model
     names = {row.name: f"r{place}" for place, row in enumerate(sabotaged.rows, start=1)}
@@ -125,7 +129,7 @@ def _renumbered(original: Model, kind: str, planted: list[Planting]) -> tuple[Mo
     return _with_names(original, names), _with_names(sabotaged, names), tuple(faults)
 
 
-def _with_names(model: Model, names: dict[str, str]) -> Model:
+def _with_names(model: LinearProgram, names: dict[str, str]) -> LinearProgram:
     return replace(model, rows=tuple(replace(row, name=names[row.name]) for row in model.rows))
 
 

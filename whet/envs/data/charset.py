@@ -16,7 +16,7 @@ _FOREIGN = re.compile("[\udc80-\udcff]")
 
 def decode(name: str, content: bytes, encoding: str) -> tuple[str, bool]:
     """The text, and whether all of it is in `encoding`; where it is not, the foreign bytes stand as surrogates."""
-    marked = next((one for bom, one in _BOMS if content.startswith(bom)), encoding)
+    marked = next((named for bom, named in _BOMS if content.startswith(bom)), encoding)
     try:
         text, sound = content.decode(marked), True
     except UnicodeDecodeError as error:
@@ -55,7 +55,7 @@ def _remedy(content: bytes) -> str:
 def _text(value: Any) -> str:
     """Every text inside a value, joined."""
     if isinstance(value, Mapping):
-        return "".join(_text(key) + _text(one) for key, one in value.items())
+        return "".join(_text(key) + _text(item) for key, item in value.items())
     if isinstance(value, list):
-        return "".join(_text(one) for one in value)
+        return "".join(_text(item) for item in value)
     return value if isinstance(value, str) else ""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from whet.envs.ordebug.works import Judged
+from whet.envs.ordebug.works import RepairJudgement
 from whet.types import Score
 
 RewardName = Literal["repair", "composite"]
@@ -24,7 +24,7 @@ class Facts:
     """What happened, in numbers. `ended`: why the play ended, 'submitted' or a limit's code."""
 
     ended: str
-    judged: Judged
+    judged: RepairJudgement
     steps: int
     max_steps: int
     malformed: int

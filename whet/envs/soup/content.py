@@ -9,7 +9,7 @@ import random
 from typing import Any
 
 from whet.envs import splits
-from whet.envs.soup.archetype import Archetype, Draft
+from whet.envs.soup.archetype import Archetype, TaskDraft
 from whet.envs.soup.page import build
 from whet.envs.soup.words import chance
 from whet.keys import seed_for
@@ -19,7 +19,7 @@ PAIR = 2
 """Tasks of an archetype with a limit come in pairs: the same question, with and without an answer in the page."""
 
 
-def draw(archetype: Archetype, split: Split, ordinal: int, seed: int) -> Draft:
+def draw(archetype: Archetype, split: Split, ordinal: int, seed: int) -> TaskDraft:
     """The draft of a task: one of the pair where the archetype draws a limit and its twin."""
     if not archetype.limits:
         return _drawn(archetype, split, ordinal, seed)
@@ -29,14 +29,14 @@ def draw(archetype: Archetype, split: Split, ordinal: int, seed: int) -> Draft:
     return drawn if drawn.twin is None or limit_first != bool(second) else drawn.twin
 
 
-def _drawn(archetype: Archetype, split: Split, number: int, seed: int) -> Draft:
+def _drawn(archetype: Archetype, split: Split, number: int, seed: int) -> TaskDraft:
     names = ("soup", archetype.name, seed)
     return splits.draw(
         names, split, number, lambda drawn: archetype.draw(random.Random(drawn)), lambda draft: draft.content
     )
 
 
-def pages(archetype: Archetype, draft: Draft, split: Split, ordinal: int, seed: int) -> tuple[str, dict[str, str]]:
+def pages(archetype: Archetype, draft: TaskDraft, split: Split, ordinal: int, seed: int) -> tuple[str, dict[str, str]]:
     """The first page, and the others by href."""
     rng = random.Random(seed_for("soup page", archetype.name, split, ordinal, seed))
     malformed = archetype.malformed > 0.0 and chance(rng, archetype.malformed)
@@ -44,7 +44,7 @@ def pages(archetype: Archetype, draft: Draft, split: Split, ordinal: int, seed: 
     return first, {href: build(rng, sheet, archetype.size, malformed) for href, sheet in draft.pages.items()}
 
 
-def truth(draft: Draft) -> dict[str, Any]:
+def truth(draft: TaskDraft) -> dict[str, Any]:
     """What the grader knows: the answer, or why there is none; and the programs of the oracle."""
     if draft.limit is None:
         return {"answer": draft.answer, "code": list(draft.code)}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from whet.envs.ordebug.edits import Edit, element
-from whet.envs.ordebug.model import Model
+from whet.envs.ordebug.model import LinearProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Planting:
     """One way to break a model: what it then looks like, and the edits that undo it (each on another element)."""
 
     form: str
-    model: Model
+    model: LinearProgram
     repair: tuple[Edit, ...]
 
     @property
@@ -23,7 +23,7 @@ class Planting:
         return frozenset(element(edit) for edit in self.repair)
 
 
-Plant = Callable[[random.Random, Model], Iterator[Planting]]
+Plant = Callable[[random.Random, LinearProgram], Iterator[Planting]]
 """Ways to break a model, in random order. Whether one makes it infeasible is for the caller to find out."""
 
 

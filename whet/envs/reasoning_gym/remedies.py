@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any
 
-from whet.envs.expressions import differentiates_to
+from whet.envs.reasoning_gym.expressions import differentiates_to
 from whet.keys import seed_for
 
 Kind = type[Any]
@@ -33,17 +33,17 @@ def _fixed(value: Callable[[Any], Any]) -> property:
     return property(value, lambda self, assigned: None)
 
 
-class Ordered(frozenset[Any]):
+class SortedSet(frozenset[Any]):
     """A set that is walked in sorted order."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter(sorted(frozenset.__iter__(self)))
 
-    def __sub__(self, other: Any) -> Ordered:
-        return Ordered(frozenset.__sub__(self, other))
+    def __sub__(self, other: Any) -> SortedSet:
+        return SortedSet(frozenset.__sub__(self, other))
 
 
-class ByNumber:
+class NumberedChoice:
     """A choice for every number, in place of a list with one for every index below the dataset's size."""
 
     def __init__(self, name: str, choices: list[int]) -> None:
@@ -56,7 +56,7 @@ class ByNumber:
 
 def _letters_in_order(kind: Kind) -> Kind:
     """Letters are chosen from a set."""
-    letters = Ordered("abcdefghijklmnopqrstuvwxyz")
+    letters = SortedSet("abcdefghijklmnopqrstuvwxyz")
     return _derived(kind, letters=_fixed(lambda self: letters))
 
 
@@ -76,7 +76,7 @@ def _monomials_in_order(kind: Kind) -> Kind:
 
 def _knights_in_order(kind: Kind) -> Kind:
     """The solver walks frozen sets of squares, so which of the shortest solutions it finds depends on their order."""
-    vars(sys.modules[kind.__module__])["frozenset"] = Ordered
+    vars(sys.modules[kind.__module__])["frozenset"] = SortedSet
     return kind
 
 
@@ -94,7 +94,7 @@ def _choice_by_number(choices: str) -> Callable[[Kind], Kind]:
 
     def remedy(kind: Kind) -> Kind:
         module = sys.modules[kind.__module__]
-        chosen = ByNumber(module.__name__, getattr(module, choices))
+        chosen = NumberedChoice(module.__name__, getattr(module, choices))
         return _derived(kind, task_indices=_fixed(lambda self: chosen))
 
     return remedy

@@ -18,7 +18,7 @@ _DEEPEST = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FinalAnswer:
     """A final object in its form: an answer, or a limit with its evidence."""
 
     status: Literal["ok", "limit"]
@@ -28,26 +28,26 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
-    """No answer could be read: a stable reason, and what to tell a person."""
+class MissingAnswer:
+    """Why a reply holds no answer: a stable reason, and what to tell a person."""
 
     reason: str
     detail: str
 
 
-def read(text: str) -> Said | Unread:
+def read(text: str) -> FinalAnswer | MissingAnswer:
     """The answer in a final reply. Total: whatever the text is, this says what is wrong with it."""
     if not text.strip():
-        return Unread("no_answer", "the final reply is empty")
+        return MissingAnswer("no_answer", "the final reply is empty")
     if len(text) > MOST_TEXT:
-        return Unread("too_long", f"the final reply has {len(text):,} characters, more than {MOST_TEXT:,}")
+        return MissingAnswer("too_long", f"the final reply has {len(text):,} characters, more than {MOST_TEXT:,}")
     objects = _objects(text)
     if not objects:
         return _without_object(text)
-    stated = [one for one in objects if "status" in one]
+    stated = [found for found in objects if "status" in found]
     chosen = stated[-1] if stated else objects[-1]
     if _deeper(chosen, _DEEPEST):
-        return Unread("too_deep", f"the answer is nested more than {_DEEPEST} levels deep")
+        return MissingAnswer("too_deep", f"the answer is nested more than {_DEEPEST} levels deep")
     return _formed(chosen)
 
 
@@ -55,8 +55,8 @@ def _deeper(value: Any, levels: int) -> bool:
     """Whether a value is nested deeper than `levels`."""
     layer = [value]
     for _ in range(levels + 1):
-        inner = [one for one in layer if isinstance(one, list | dict)]
-        layer = [one for box in inner for one in (box.values() if isinstance(box, dict) else box)]
+        inner = [value for value in layer if isinstance(value, list | dict)]
+        layer = [value for box in inner for value in (box.values() if isinstance(box, dict) else box)]
         if not layer:
             return False
     return True
@@ -79,35 +79,37 @@ def _objects(text: str) -> list[dict[str, Any]]:
     return found
 
 
-def _without_object(text: str) -> Unread:
+def _without_object(text: str) -> MissingAnswer:
     try:
         value = _DECODER.decode(text.strip())
         shown = _TYPES.get(type(value), "a number")
     except (ValueError, RecursionError):
-        return Unread("not_json", f"no JSON object in the final reply: {text.strip()[:80]!r}")
-    return Unread("not_object", f"the final reply is JSON but not an object: {shown}")
+        return MissingAnswer("not_json", f"no JSON object in the final reply: {text.strip()[:80]!r}")
+    return MissingAnswer("not_object", f"the final reply is JSON but not an object: {shown}")
 
 
-def _formed(value: dict[str, Any]) -> Said | Unread:
+def _formed(value: dict[str, Any]) -> FinalAnswer | MissingAnswer:
     """The object as an answer; what is missing or of another type is named."""
     unknown = [key for key in value if key not in ("status", "answer", "limit")]
     if unknown:
-        return Unread("bad_form", f"unknown key {unknown[0][:40]!r}; the keys are status, answer and limit")
+        return MissingAnswer("bad_form", f"unknown key {unknown[0][:40]!r}; the keys are status, answer and limit")
     if value.get("status") == "ok":
         if "answer" not in value:
-            return Unread("bad_form", "status is 'ok' but there is no 'answer'")
+            return MissingAnswer("bad_form", "status is 'ok' but there is no 'answer'")
         if value.get("limit") is not None:
-            return Unread("bad_form", "status is 'ok' but there is a 'limit'")
-        return Said("ok", value["answer"])
+            return MissingAnswer("bad_form", "status is 'ok' but there is a 'limit'")
+        return FinalAnswer("ok", value["answer"])
     if value.get("status") == "limit":
         limit = value.get("limit")
         reason, evidence = (limit.get("reason"), limit.get("evidence")) if isinstance(limit, dict) else (None, None)
         if not isinstance(reason, str) or not isinstance(evidence, str):
-            return Unread("bad_form", "status is 'limit' but 'limit' has no 'reason' and 'evidence', both strings")
+            return MissingAnswer(
+                "bad_form", "status is 'limit' but 'limit' has no 'reason' and 'evidence', both strings"
+            )
         if value.get("answer") is not None:
-            return Unread("bad_form", "status is 'limit' but there is an 'answer'")
-        return Said("limit", None, reason, evidence)
-    return Unread("bad_form", f"status is {str(value.get('status'))[:40]!r}, not 'ok' or 'limit'")
+            return MissingAnswer("bad_form", "status is 'limit' but there is an 'answer'")
+        return FinalAnswer("limit", None, reason, evidence)
+    return MissingAnswer("bad_form", f"status is {str(value.get('status'))[:40]!r}, not 'ok' or 'limit'")
 
 
 _TYPES = {list: "an array", str: "a string", bool: "a boolean", type(None): "null"}

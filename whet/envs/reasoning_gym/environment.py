@@ -7,19 +7,20 @@ read from the reply. Tasks are drawn so that no question is in two splits, and a
 from __future__ import annotations
 
 import copy
-import importlib.metadata
 import math
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
-from whet.envs import expressions, gym_answers, gym_datasets, gym_remedies, splits
+from whet.envs import splits
 from whet.envs.arguments import Argument, accept
-from whet.envs.base import Baseline, Conversation, Environment, Play, ask, source_digest
+from whet.envs.base import Baseline, Conversation, Environment, Play, ask
+from whet.envs.fingerprint import fingerprint
 from whet.envs.foreign import quarantine
-from whet.envs.gym_answers import INSTRUCTIONS, Form
-from whet.envs.gym_datasets import WITHOUT_ANSWER, Dataset, example_answer, truth_of
+from whet.envs.reasoning_gym import answers, datasets
+from whet.envs.reasoning_gym.answers import INSTRUCTIONS, Form
+from whet.envs.reasoning_gym.datasets import WITHOUT_ANSWER, Dataset, example_answer, truth_of
 from whet.errors import WhetError
-from whet.keys import digest
 from whet.types import Label, Reply, Score, Split, Task, failed, user
 
 OWN_ARGUMENTS = (
@@ -37,19 +38,17 @@ class ReasoningGym(Environment):
         self._form: Form = own.get("answer", "line")
         levels = own.get("levels")
         self._datasets: dict[str, Sequence[Dataset]] = {
-            name: [gym_datasets.at_default(name, values)]
-            if levels is None
-            else gym_datasets.at_levels(name, levels, values)
+            name: [datasets.at_default(name, values)] if levels is None else datasets.at_levels(name, levels, values)
             for name, values in given.items()
         }
         self._kinds = tuple(self._datasets)
         self._difficulties = ("default",) if levels is None else tuple(f"level-{level}" for level in range(levels))
         self.name = f"reasoning-gym/{variant}"
         self.about = f"{' and '.join(self._kinds)} from reasoning-gym"
-        version = importlib.metadata.version("reasoning-gym")
-        configs = {name: [one.config for one in made] for name, made in self._datasets.items()}
-        code = source_digest(expressions, gym_answers, gym_datasets, gym_remedies, splits, ReasoningGym)
-        self.fingerprint = f"{self.name}@{version}-{digest(configs, self._form, code)}"
+        configs = {name: [dataset.config for dataset in made] for name, made in self._datasets.items()}
+        self.fingerprint = fingerprint(
+            f"{self.name}@{version('reasoning-gym')}", type(self), arguments=(configs, self._form)
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ReasoningGym, self._made_from
@@ -77,7 +76,7 @@ class ReasoningGym(Environment):
         return {} if WITHOUT_ANSWER & set(self._kinds) else {"oracle": self._oracle}
 
     def _oracle(self, task: Task, said: Conversation) -> str:
-        return gym_answers.wrap(example_answer(task.label.kind, task.truth) or "", self._form)
+        return answers.wrap(example_answer(task.label.kind, task.truth) or "", self._form)
 
     def _dataset(self, label: Label) -> Dataset:
         return self._datasets[label.kind][self._difficulties.index(label.difficulty)]
@@ -85,7 +84,7 @@ class ReasoningGym(Environment):
     def _grade(self, task: Task, reply: str) -> Score:
         """The best score among the readings of the reply: what stands around an answer is not held against it."""
         truth: str | None = task.truth["answer"]
-        readings = gym_answers.candidates(reply, self._form, truth)
+        readings = answers.candidates(reply, self._form, truth)
         if not readings:
             return failed("no_answer", "nothing in the reply can be read as an answer")
         best, problem = -1.0, ""
@@ -104,7 +103,7 @@ class ReasoningGym(Environment):
     def _credit(self, task: Task, answer: str, truth: str | None) -> tuple[float, str]:
         """What the dataset's scorer gives, or -1 and why it gave nothing. It may write into what it is shown."""
         with quarantine():
-            problem = gym_answers.objection(task.label.kind, answer, truth)
+            problem = answers.objection(task.label.kind, answer, truth)
         if problem:
             return -1.0, problem
         try:
@@ -116,38 +115,40 @@ class ReasoningGym(Environment):
 
 def _sorted_out(variant: str, args: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Our own arguments, and for each dataset those that it takes: all that fit it, then those under its name."""
-    names = [gym_datasets.known(name) for name in variant.split("+")]
+    names = [datasets.known(name) for name in variant.split("+")]
     if len(set(names)) < len(names):
         raise WhetError(f"reasoning-gym/{variant} names a dataset twice")
-    takes = {name: gym_datasets.arguments(name) for name in names}
+    takes = {name: datasets.arguments(name) for name in names}
     tables = {name: args[name] for name in names if isinstance(args.get(name), Mapping)}
     flat = {key: value for key, value in args.items() if key not in tables}
     where = f"reasoning-gym/{variant}"
-    accept(where, [*OWN_ARGUMENTS, *(one for name in names for one in takes[name])], flat)
-    own = accept(where, OWN_ARGUMENTS, {key: flat[key] for key in flat if key in {one.name for one in OWN_ARGUMENTS}})
+    accept(where, [*OWN_ARGUMENTS, *(argument for name in names for argument in takes[name])], flat)
+    own = accept(
+        where, OWN_ARGUMENTS, {key: flat[key] for key in flat if key in {argument.name for argument in OWN_ARGUMENTS}}
+    )
     given = {}
     for name in names:
-        fields = {one.name for one in takes[name]}
+        fields = {argument.name for argument in takes[name]}
         mine = {key: value for key, value in flat.items() if key in fields and key not in own}
         given[name] = accept(f"reasoning-gym/{name}", takes[name], {**mine, **tables.get(name, {})})
     return own, given
 
 
-class _Family:
+class ReasoningGymFamily:
     """What the registry knows about reasoning-gym without importing it."""
 
     name = "reasoning-gym"
     about = "procedural reasoning tasks, 104 datasets: whet envs show reasoning-gym"
 
     def variants(self) -> Sequence[str]:
-        return gym_datasets.names()
+        return datasets.names()
 
     def arguments(self, variant: str) -> Sequence[Argument]:
         """Ours, then those of every dataset named."""
-        found = {one.name: one for one in OWN_ARGUMENTS}
+        found = {argument.name: argument for argument in OWN_ARGUMENTS}
         for name in variant.split("+"):
-            for one in gym_datasets.arguments(name):
-                found.setdefault(one.name, one)
+            for argument in datasets.arguments(name):
+                found.setdefault(argument.name, argument)
         return tuple(found.values())
 
     def build(self, variant: str, source: str, args: Mapping[str, Any]) -> Environment:
@@ -160,4 +161,4 @@ class _Family:
         return ReasoningGym(variant, args)
 
 
-FAMILY = _Family()
+FAMILY = ReasoningGymFamily()

@@ -14,15 +14,15 @@ from typing import Any
 
 import orjson
 
-from whet.envs.ordebug.certificate import Dropped, certify
+from whet.envs.ordebug.certificate import DropOutcome, certify
 from whet.envs.ordebug.edits import apply_all
 from whet.envs.ordebug.equivalence import Checker
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Instance, PlantedFault, assembled, instance_id
-from whet.envs.ordebug.model import Model, ModelError
+from whet.envs.ordebug.model import LinearProgram, ModelError
 from whet.envs.ordebug.mps import read_mps
 from whet.envs.ordebug.published import repair_of
-from whet.envs.ordebug.search import Found
+from whet.envs.ordebug.search import SearchResult
 from whet.envs.ordebug.solver import solve
 from whet.errors import WhetError
 
@@ -31,7 +31,7 @@ OWN_FORMAT = "whet-ordebug-1"
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class ImportRefusal:
     """A problem that was left out, and why."""
 
     where: str
@@ -42,14 +42,14 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """What a directory gave."""
+class ImportResult:
+    """The instances of a directory, and the problems in it that were left out."""
 
     instances: tuple[Instance, ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[ImportRefusal, ...]
 
 
-def load_directory(folder: Path) -> Imported:
+def load_directory(folder: Path) -> ImportResult:
     """The problems of a directory with `dataset.json`, or of all its subdirectories that have one."""
     if not folder.is_dir():
         raise WhetError(f"ordebug: {folder} is not a directory of models with {RECORDS}")
@@ -57,32 +57,32 @@ def load_directory(folder: Path) -> Imported:
     if not places:
         raise WhetError(f"ordebug: there is no {RECORDS} in {folder} or in a directory below it")
     kept: list[Instance] = []
-    refused: list[Refused] = []
+    refused: list[ImportRefusal] = []
     for place in places:
         outcomes = list(_loaded(place))
-        kept += [one for one in outcomes if isinstance(one, Instance)]
-        refused += [one for one in outcomes if isinstance(one, Refused)]
+        kept += [outcome for outcome in outcomes if isinstance(outcome, Instance)]
+        refused += [outcome for outcome in outcomes if isinstance(outcome, ImportRefusal)]
     if not kept:
         raise WhetError(f"ordebug: no problem of {folder} can be used; the first: {refused[0] if refused else 'none'}")
-    return Imported(tuple(kept), tuple(refused))
+    return ImportResult(tuple(kept), tuple(refused))
 
 
-def _loaded(folder: Path) -> Iterator[Instance | Refused]:
+def _loaded(folder: Path) -> Iterator[Instance | ImportRefusal]:
     dataset = _records(folder / RECORDS)
     own = dataset.get("format") == OWN_FORMAT
     for number, record in enumerate(dataset["problems"], start=1):
         where = f"{folder.name} problem {number}"
         if not isinstance(record, dict):
-            yield Refused(where, "the record is not an object")
+            yield ImportRefusal(where, "the record is not an object")
             continue
         where = f"{folder.name}/{record.get('problem_id', f'problem {number}')}"
         try:
             model = _model(folder, record)
             yield _own(record, model) if own else _foreign(record, model)
         except ModelError as problem:
-            yield Refused(where, str(problem))
+            yield ImportRefusal(where, str(problem))
         except (KeyError, TypeError, ValueError) as problem:
-            yield Refused(where, f"the record is incomplete or malformed ({type(problem).__name__}: {problem})")
+            yield ImportRefusal(where, f"the record is incomplete or malformed ({type(problem).__name__}: {problem})")
 
 
 def _records(file: Path) -> Mapping[str, Any]:
@@ -95,7 +95,7 @@ def _records(file: Path) -> Mapping[str, Any]:
     return dataset
 
 
-def _model(folder: Path, record: Mapping[str, Any]) -> Model:
+def _model(folder: Path, record: Mapping[str, Any]) -> LinearProgram:
     named = record.get("model_file") or record.get("file")
     if not named:
         raise ModelError("the record names no model_file")
@@ -105,7 +105,7 @@ def _model(folder: Path, record: Mapping[str, Any]) -> Model:
     return read_mps(path)
 
 
-def _own(record: Mapping[str, Any], model: Model) -> Instance:
+def _own(record: Mapping[str, Any], model: LinearProgram) -> Instance:
     return assembled(
         model,
         {
@@ -117,7 +117,7 @@ def _own(record: Mapping[str, Any], model: Model) -> Instance:
     )
 
 
-def _foreign(record: Mapping[str, Any], model: Model) -> Instance:
+def _foreign(record: Mapping[str, Any], model: LinearProgram) -> Instance:
     """A published problem: infeasible, with a subsystem, and with a repair that restores the recorded objective."""
     status = solve(model).status
     iis = find_iis(model) if status == "infeasible" else None
@@ -133,7 +133,7 @@ def _foreign(record: Mapping[str, Any], model: Model) -> Instance:
         raise ModelError(f"the repair gives an objective of {best.objective:g}, the record says {float(recorded):g}")
     kind = str(record.get("error_type", ""))
     faults = (PlantedFault(kind, "published", repair, str(record.get("ground_truth_fix", ""))),)
-    certificate = certify(checker.original, faults, iis, Found(None, 0), Dropped(False, False), checker)
+    certificate = certify(checker.original, faults, iis, SearchResult(None, 0), DropOutcome(False, False), checker)
     return Instance(
         instance_id("", model),
         kind,
