@@ -17,7 +17,6 @@ from statistics import fmean
 from ordebug_play import iis_milliseconds, pace, two_against_one
 from rows import Row, arguments, report
 
-from whet.envs.base import drive
 from whet.envs.ordebug.certificate import REMOVAL_ROWS, verify
 from whet.envs.ordebug.directory import load_directory
 from whet.envs.ordebug.edits import apply_all
@@ -28,7 +27,8 @@ from whet.envs.ordebug.instance import CELLS, DIFFICULTIES, FAULT_KINDS, Cell, I
 from whet.envs.ordebug.maker import make
 from whet.envs.ordebug.play import OrDebugSettings
 from whet.envs.ordebug.solver import feasible, solve
-from whet.envs.performing import Performing
+from whet.rollout.drive import drive
+from whet.rollout.workbench import Workbench
 from whet.types import SPLITS, Label, Split
 
 SEED = 2026
@@ -57,7 +57,7 @@ def repaired(played: tuple[Instance, str]) -> bool:
     task = task_of(instance, "test", 0, Label(instance.kind, instance.difficulty), SETTINGS)
     environment = OrDebug("ordebug", SETTINGS, cells=(CELLS[0].name,))
     answer = environment.baselines()[policy]
-    with Performing() as perform:
+    with Workbench() as perform:
         driven = drive(environment.play(task), lambda said, _: answer(task, said), perform)
     return driven.score.hard == 1
 

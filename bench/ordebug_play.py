@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
-from whet.envs.base import drive
 from whet.envs.ordebug.environment import task_of
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Instance
 from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.play import OrDebugSettings, play
-from whet.envs.performing import Performing
+from whet.rollout.drive import drive
+from whet.rollout.workbench import Workbench
 from whet.types import Label
 
 
@@ -52,7 +52,7 @@ def pace(instances: Sequence[Instance], rounds: int = 1) -> Pace:
         for instance in instances
     ]
     steps, cpu, wall = 0, time.process_time(), time.perf_counter()
-    with Performing() as perform:
+    with Workbench() as perform:
         for _ in range(rounds):
             for instance, task in tasks:
                 said = iter(script(instance))

@@ -20,8 +20,7 @@ from typing import Any
 import bs4
 from rows import Row, arguments, report
 
-from whet.envs.base import Baseline, drive
-from whet.envs.performing import Performing
+from whet.envs.base import Baseline
 from whet.envs.soup import FAMILY, bench
 from whet.envs.soup.answers import same
 from whet.envs.soup.archetypes import archetypes
@@ -29,6 +28,8 @@ from whet.envs.soup.environment import Soup
 from whet.envs.soup.reply import read
 from whet.envs.soup.score import grade
 from whet.envs.soup.tools import SoupAttempt
+from whet.rollout.drive import drive
+from whet.rollout.workbench import Workbench
 from whet.types import Score, Task
 
 PARSERS = ("html.parser", "lxml", "html5lib")
@@ -42,7 +43,7 @@ def environment() -> Soup:
     return env
 
 
-def played(env: Soup, tasks: Sequence[Task], policy: Baseline, perform: Performing) -> list[Score]:
+def played(env: Soup, tasks: Sequence[Task], policy: Baseline, perform: Workbench) -> list[Score]:
     return [drive(env.play(task), lambda said, asked, task=task: policy(task, said), perform).score for task in tasks]
 
 
@@ -109,7 +110,7 @@ def best(rounds: int, measure: Callable[[], float]) -> float:
     return max(measure() for _ in range(rounds))
 
 
-def oracle_rows(env: Soup, tasks: Sequence[Task], perform: Performing) -> Iterator[Row]:
+def oracle_rows(env: Soup, tasks: Sequence[Task], perform: Workbench) -> Iterator[Row]:
     scores = played(env, tasks, env.baselines()["oracle"], perform)
     full = sum(score.hard == 1 and score.soft == 1.0 for score in scores) / len(scores)
     mean = sum(score.reward for score in scores) / len(scores)
@@ -122,7 +123,7 @@ def oracle_rows(env: Soup, tasks: Sequence[Task], perform: Performing) -> Iterat
         yield Row(f"soup_oracle_{parser}", share, "share", 1.0, share == 1.0, condition=f"{len(tasks)} bench tasks")
 
 
-def floor_rows(env: Soup, tasks: Sequence[Task], perform: Performing) -> Iterator[Row]:
+def floor_rows(env: Soup, tasks: Sequence[Task], perform: Workbench) -> Iterator[Row]:
     for name, policy in env.baselines().items():
         if name != "oracle":
             scores = played(env, tasks, policy, perform)
@@ -143,7 +144,7 @@ def rows(quick: bool) -> Iterator[Row]:
     rate = best(3, lambda: grading(env, tasks, 1 if quick else 5))
     yield Row("soup_grading", rate, "scores/s", 5000, rate >= 5000, EARLIER, 310, rate / 310, "CPU time, best of 3")
     sample = tasks[:52] if quick else tasks
-    with Performing() as perform:
+    with Workbench() as perform:
         yield from oracle_rows(env, sample, perform)
         yield from floor_rows(env, sample[:FLOOR_TASKS], perform)
 

@@ -14,7 +14,7 @@ from typing import Any
 from builders import FromFunction
 
 from whet.config.load import validate
-from whet.envs.base import Baseline, Conversation, Environment, Play, ask
+from whet.envs.base import Baseline, Environment, Messages, Play, ask
 from whet.keys import seed_for
 from whet.learn.reflact.config import ReflactConfig
 from whet.models.base import Request
@@ -52,7 +52,7 @@ class Kinds(Environment):
         return solved() if reply.text.strip() == task.truth else failed("wrong", f"a {task.label.kind} task")
 
     def baselines(self) -> dict[str, Baseline]:
-        def oracle(task: Task, said: Conversation) -> str:
+        def oracle(task: Task, said: Messages) -> str:
             return str(task.truth)
 
         return {"oracle": oracle}

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from whet.envs.base import Environment, ask, call, work
-    from whet.envs.check import check
     from whet.envs.registry import load_environment
     from whet.errors import WhetError
     from whet.gate.simulate import simulate
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from whet.models.scripted import Scripted
     from whet.rollout.drive import drive
     from whet.run.api import compare, decide, evaluate, resume, train
+    from whet.run.contract.check import check
     from whet.run.workspace import Run, open_run
     from whet.types import (
         Example,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "whet.envs.base": ("Environment", "ask", "call", "work"),
-    "whet.envs.check": ("check",),
+    "whet.run.contract.check": ("check",),
     "whet.envs.registry": ("load_environment",),
     "whet.errors": ("WhetError",),
     "whet.models.base": ("Model",),

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from data_env.rows import as_csv, as_lines, environment, one_row, scored, ticket_environment, tickets
 
-from whet.envs.check import check
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
+from whet.run.contract.check import check
 from whet.types import Image, Label
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20

@@ -10,11 +10,12 @@ from builders import FromFunction
 from data_env.rows import as_lines, environment
 
 import whet
-from whet.envs.base import Conversation, Environment, drive
+from whet.envs.base import Environment, Messages
 from whet.envs.data.agreement import agreement
 from whet.envs.data.checks.rubric import judging, read_verdict
 from whet.errors import FaultError, WhetError
 from whet.models.base import Request
+from whet.rollout.drive import drive
 from whet.types import Ask, Score
 
 RUBRIC = "The reply is polite."
@@ -61,7 +62,7 @@ def judged(env: Environment, reply: str, *verdicts: str) -> Score:
     """The score of a reply under a judge that says `verdicts` one after another."""
     said_by_judge = iter(verdicts)
 
-    def answer(said: Conversation, asked: Ask) -> str:
+    def answer(said: Messages, asked: Ask) -> str:
         return next(said_by_judge) if asked.role == "judge" else reply
 
     return drive(env.play(env.task("train", 0)), answer).score

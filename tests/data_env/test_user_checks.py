@@ -10,9 +10,10 @@ from builders import FromFunction
 from data_env.rows import as_lines, environment, one_row, scored
 
 import whet
-from whet.envs.base import Environment, drive
+from whet.envs.base import Environment
 from whet.envs.data.checks.python import score_from
 from whet.errors import FaultError, WhetError
+from whet.rollout.drive import drive
 from whet.types import Work, WorkResult
 
 CHECKS = """

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from whet.envs.base import call
-from whet.envs.check import CheckReport, Finding, check
-from whet.envs.performing import Performing
 from whet.envs.registry import load_environment
+from whet.errors import FaultError
+from whet.rollout.workbench import Workbench
+from whet.run.contract.check import CheckReport, Finding, check
 from whet.sandbox.jobs import run_python
 from whet.types import Work, WorkResult
 
@@ -73,7 +74,8 @@ def test_another_seed_is_another_sample() -> None:
 
 
 def test_works_are_done_in_place() -> None:
-    with Performing() as perform:
+    with Workbench() as perform:
         assert perform(call("builtins:dict", a=1)) == WorkResult({"a": 1})
         assert perform(run_python("print(6 * 7)")).value["stdout"] == "42\n"
-        assert perform(Work("solver", {})).error == "no_performer"
+        with pytest.raises(FaultError, match="nothing here performs works of this kind"):
+            perform(Work("solver", {}))

@@ -11,14 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from whet.envs.base import Environment, drive
+from whet.envs.base import Environment
 from whet.envs.foreign import global_random
-from whet.envs.fuzz import nasty_replies
-from whet.envs.probe import look, look_elsewhere
 from whet.envs.reasoning_gym import datasets
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
 from whet.keys import digest
+from whet.rollout.drive import drive
+from whet.run.contract.odd_replies import nasty_replies
+from whet.run.contract.probe import look, look_elsewhere
 from whet.types import SPLITS, Score, Split, Task
 
 NAMES = datasets.names()

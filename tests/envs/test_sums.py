@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from whet.envs.base import Environment, drive
+from whet.envs.base import Environment
 from whet.envs.registry import load_environment
+from whet.rollout.drive import drive
 from whet.types import Label, Score
 
 FILE = Path(__file__).parents[2] / "examples" / "sums.py"

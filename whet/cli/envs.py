@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from whet.envs.check import CheckReport
     from whet.envs.description import Description
+    from whet.run.contract.check import CheckReport
     from whet.types import Split, Task
 
 app = typer.Typer(name="envs", invoke_without_command=True, rich_markup_mode=None)
@@ -68,8 +68,8 @@ def check(
     seed: Annotated[int, typer.Option(help="Another seed is another sample.")] = 0,
 ) -> None:
     """Whether an environment keeps its contract; exit code 1 when it does not."""
-    from whet.envs.check import check as examine
     from whet.envs.registry import load_environment, parse_args
+    from whet.run.contract.check import check as examine
 
     args = parse_args(arg or ())
     report = examine(load_environment(address, args), samples=n, seed=seed, address=address, args=args)

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from whet.envs.base import Baseline, Environment, Play, ask, call, drive, work
+    from whet.envs.base import Baseline, Environment, Play, ask, call, work
     from whet.envs.registry import load_environment
     from whet.envs.trivial import trivial_baselines
 
@@ -16,7 +16,6 @@ __all__ = [
     "Play",
     "ask",
     "call",
-    "drive",
     "load_environment",
     "trivial_baselines",
     "work",

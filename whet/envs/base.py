@@ -11,10 +11,9 @@ Whoever drives the play does the work it yields: the async engine, a trainer's l
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol, Self, cast, runtime_checkable
 
-from whet.errors import LimitReached
 from whet.types import (
     Ask,
     Label,
@@ -28,7 +27,6 @@ from whet.types import (
     ToolSpec,
     Work,
     WorkResult,
-    failed,
     tool_result,
     user,
 )
@@ -36,9 +34,8 @@ from whet.types import (
 Play = Generator[Ask | Work, Any, Score]
 
 Messages = tuple[Message, ...]
-Conversation = Messages
 
-Baseline = Callable[[Task, Conversation], "Reply | str"]
+Baseline = Callable[[Task, Messages], "Reply | str"]
 """A policy that an environment offers for reference: sees the task (truth included) and what was said so far."""
 
 
@@ -145,46 +142,6 @@ def work(job: Work) -> Generator[Work, WorkResult, WorkResult]:
 def call(function: str, /, *, deadline: float = 30.0, pool: str = "thread", **arguments: Any) -> Work:
     """A work that calls an importable function (`"package.module:name"`) in a thread or a process pool."""
     return Work("call", {"function": function, "arguments": arguments, "pool": pool}, deadline)
-
-
-@dataclass(frozen=True, slots=True)
-class Driven:
-    """What `drive` saw: everything the play asked for, the replies it got, and the score."""
-
-    asks: tuple[Ask, ...]
-    replies: tuple[Reply, ...]
-    score: Score
-
-
-def drive(
-    play: Play,
-    answer: Callable[[Conversation, Ask], Reply | str],
-    perform: Callable[[Work], WorkResult] | None = None,
-    max_turns: int = 64,
-) -> Driven:
-    """Drive a play to its end in this thread: for tests, checks and baselines. No model, no ledger."""
-    asks: list[Ask] = []
-    replies: list[Reply] = []
-    said: list[Message] = []
-    try:
-        step = next(play)
-        while True:
-            if isinstance(step, Work):
-                step = play.send(perform(step) if perform else WorkResult(error="no_performer"))
-            elif len(asks) >= max_turns:
-                step = play.throw(LimitReached("turn_limit", f"{max_turns} turns"))
-            else:
-                asks.append(step)
-                said.extend(step.messages)
-                answered = answer(tuple(said), step)
-                reply = Reply(answered) if isinstance(answered, str) else answered
-                replies.append(reply)
-                said.append(reply.as_message())
-                step = play.send(reply)
-    except StopIteration as end:
-        return Driven(tuple(asks), tuple(replies), end.value)
-    except LimitReached as limit:
-        return Driven(tuple(asks), tuple(replies), failed(limit.reason, limit.detail))
 
 
 def stratify(

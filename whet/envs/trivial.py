@@ -9,7 +9,7 @@ import functools
 import itertools
 from collections import Counter
 
-from whet.envs.base import Baseline, Conversation, Environment
+from whet.envs.base import Baseline, Environment, Messages
 from whet.errors import WhetError
 from whet.types import Reply, Task
 
@@ -23,11 +23,11 @@ ABOUT = {
 }
 
 
-def empty(task: Task, said: Conversation) -> str:
+def empty(task: Task, said: Messages) -> str:
     return ""
 
 
-def echo(task: Task, said: Conversation) -> str:
+def echo(task: Task, said: Messages) -> str:
     """The last message of a user, word for word."""
     return next((message.text for message in reversed(said) if message.author == "user"), "")
 
@@ -48,10 +48,10 @@ def trivial_baselines(env: Environment, train_sample: int = 100) -> dict[str, Ba
         replies = _oracle_replies(env, oracle, train_sample)
         return _in_form([_text(reply) for _, reply in replies]), _most_frequent(replies)
 
-    def constant(task: Task, said: Conversation) -> str:
+    def constant(task: Task, said: Messages) -> str:
         return learned()[0]
 
-    def frequent(task: Task, said: Conversation) -> Reply | str:
+    def frequent(task: Task, said: Messages) -> Reply | str:
         return learned()[1].get(task.label.kind, learned()[0])
 
     return {**policies, "constant": constant, "frequent": frequent}

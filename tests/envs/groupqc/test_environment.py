@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from whet.envs.base import drive
-from whet.envs.check import check
 from whet.envs.groupqc import FAMILY, GroupQc
 from whet.envs.groupqc.records import SiteTicket
 from whet.envs.groupqc.tickets.prompt import CLOSE, OPEN, fenced
 from whet.envs.splits import split_of
 from whet.errors import WhetError
 from whet.keys import digest
+from whet.rollout.drive import drive
+from whet.run.contract.check import check
 from whet.types import SPLITS, Task
 
 MISSION = "BBU接地线检查"

@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from photo_trees import FAIL, HEADER, MISSION, PASS, group, picture
 
-from whet.envs.base import Environment, drive
+from whet.envs.base import Environment
 from whet.envs.groupqc.pack.file import find_mission, load_pack, pack_names
 from whet.envs.groupqc.photos.answer import check_answer, grade_answer
 from whet.envs.groupqc.photos.environment import build_photo
 from whet.envs.groupqc.photos.prompt import photo_messages
 from whet.envs.splits import split_of
 from whet.errors import WhetError
+from whet.rollout.drive import drive
 from whet.types import SPLITS, Image, Reply, Score, Split, Task
 
 PACK, ABOUT = find_mission(MISSION)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from whet.envs.base import Conversation, Driven, drive
+from whet.envs.base import Messages
 from whet.envs.ordebug.edits import AddRow, DropRow, Edit, SetBounds, SetRhs, SetSense, SetType, apply_all
 from whet.envs.ordebug.environment import task_of
 from whet.envs.ordebug.iis import find_iis
@@ -13,7 +13,8 @@ from whet.envs.ordebug.instance import Certificate, Instance, PlantedFault, inst
 from whet.envs.ordebug.model import Column, LinearProgram, LinearRow
 from whet.envs.ordebug.play import OrDebugSettings, play
 from whet.envs.ordebug.solver import solve
-from whet.envs.performing import Performing
+from whet.rollout.drive import Transcript, drive
+from whet.rollout.workbench import Workbench
 from whet.types import Ask, Label, Reply, Task
 
 SAMPLE = Path(__file__).parent / "sample"
@@ -90,16 +91,16 @@ def task(one: Instance, settings: OrDebugSettings = OrDebugSettings()) -> Task:
     return task_of(one, "train", 0, Label(one.kind, one.difficulty), settings)
 
 
-def played(one: Instance, replies: Sequence[str | Reply], settings: OrDebugSettings = OrDebugSettings()) -> Driven:
+def played(one: Instance, replies: Sequence[str | Reply], settings: OrDebugSettings = OrDebugSettings()) -> Transcript:
     """The attempt of a policy that says `replies` in turn, and then nothing."""
     rest = iter(replies)
     return driven(one, lambda said, asked: next(rest, ""), settings)
 
 
 def driven(
-    one: Instance, answer: Callable[[Conversation, Ask], Reply | str], settings: OrDebugSettings = OrDebugSettings()
-) -> Driven:
-    with Performing() as perform:
+    one: Instance, answer: Callable[[Messages, Ask], Reply | str], settings: OrDebugSettings = OrDebugSettings()
+) -> Transcript:
+    with Workbench() as perform:
         return drive(play(one, task(one, settings).messages, settings), answer, perform)
 
 

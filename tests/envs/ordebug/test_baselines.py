@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 from envs.ordebug.puzzles import acts, crossed, doubled, driven, flipped, played, task, twofold, typed
 
-from whet.envs.base import Driven
 from whet.envs.ordebug.baselines import all_baselines, replayed
 from whet.envs.ordebug.environment import instance_of
 from whet.envs.ordebug.instance import Instance
 from whet.envs.ordebug.play import OrDebugSettings
 from whet.envs.ordebug.protocol import Protocol, said_before
+from whet.rollout.drive import Transcript
 from whet.types import Message
 
 BROKEN = {one.__name__: one() for one in (flipped, crossed, typed, doubled, twofold)}
 NAMES = ("random", "drop-first-iis", "elastic", "greedy", "search", "oracle")
 
 
-def attempt(name: str, one: Instance, protocol: Protocol = "text") -> Driven:
+def attempt(name: str, one: Instance, protocol: Protocol = "text") -> Transcript:
     settings = OrDebugSettings(protocol=protocol)
     asked = task(one, settings)
     policy = all_baselines(protocol, instance_of)[name]

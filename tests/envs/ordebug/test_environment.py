@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from whet.envs.base import drive
-from whet.envs.check import check
 from whet.envs.ordebug import FAMILY
 from whet.envs.ordebug.demonstrations import demonstration
 from whet.envs.ordebug.environment import OrDebug, instance_of
 from whet.envs.ordebug.family import CELL_NAMES
 from whet.envs.ordebug.play import OrDebugSettings
-from whet.envs.performing import Performing
 from whet.errors import WhetError
+from whet.rollout.drive import drive
+from whet.rollout.workbench import Workbench
+from whet.run.contract.check import check
 
 SAMPLE = Path(__file__).parent / "data" / "sample"
 
@@ -117,7 +117,7 @@ def test_a_published_folder_is_an_environment_of_its_own() -> None:
 def test_the_oracle_restores_published_models() -> None:
     env = build("", str(SAMPLE))
     oracle = env.baselines()["oracle"]
-    with Performing() as perform:
+    with Workbench() as perform:
         for index in range(env.size("select") or 0):
             task = env.task("select", index)
             score = drive(env.play(task), lambda said, _, task=task: oracle(task, said), perform).score

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from envs.ordebug.puzzles import acts, crossed, doubled, driven, flipped, instance, played, task, typed
 
-from whet.envs.base import drive
 from whet.envs.ordebug.actions import Action
 from whet.envs.ordebug.edits import SetRhs
 from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.play import OrDebugSettings, play
 from whet.envs.ordebug.protocol import say
-from whet.envs.performing import Performing
+from whet.rollout.drive import drive
+from whet.rollout.workbench import Workbench
 from whet.types import Ask, Reply, ToolCall, Work, WorkResult
 
 
@@ -177,7 +177,7 @@ def test_many_calls_at_once_do_not_outrun_the_limit() -> None:
 
 def test_a_driver_that_stops_early_still_gets_a_score() -> None:
     one = flipped()
-    with Performing() as perform:
+    with Workbench() as perform:
         seen = drive(play(one, task(one).messages, OrDebugSettings()), lambda said, asked: "hm", perform, max_turns=2)
     assert seen.score.reason == "only_malformed"
 
@@ -192,7 +192,7 @@ def test_a_solver_that_does_not_finish_is_told_and_the_play_goes_on() -> None:
         return WorkResult(error="deadline") if slow else real(job)
 
     replies = iter(acts("set_rhs r2 49", "get_iis", "reset", "set_sense r2 <=", "submit"))
-    with Performing() as real:
+    with Workbench() as real:
         seen = drive(play(one, task(one).messages, OrDebugSettings()), lambda said, asked: next(replies), perform)
     assert "not solved within its limits" in seen.asks[1].messages[0].text
     assert "did not finish" in seen.asks[2].messages[0].text
@@ -233,7 +233,7 @@ def test_a_time_limit_reaches_the_solver() -> None:
 
     one, replies = flipped(), iter(acts("set_rhs r1 30", "submit"))
     settings = OrDebugSettings(time_limit=3.0)
-    with Performing() as real:
+    with Workbench() as real:
         drive(play(one, task(one, settings).messages, settings), lambda said, asked: next(replies), perform)
     assert {job.payload["arguments"]["time_limit"] for job in jobs} == {3.0}
 

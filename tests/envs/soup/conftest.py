@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from whet.envs.performing import Performing
+from whet.rollout.workbench import Workbench
 
 
 @pytest.fixture(scope="session")
-def perform() -> Iterator[Performing]:
-    with Performing() as performing:
+def perform() -> Iterator[Workbench]:
+    with Workbench() as performing:
         yield performing

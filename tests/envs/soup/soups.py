@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from whet.envs.base import Baseline, Driven, drive
+from whet.envs.base import Baseline
 from whet.envs.soup import FAMILY
 from whet.envs.soup.environment import Soup
 from whet.envs.soup.tools import SoupAttempt
+from whet.rollout.drive import Transcript, drive
 from whet.types import Label, Reply, Score, Split, Task, ToolCall, Work, WorkResult
 
 Perform = Callable[[Work], WorkResult]
@@ -60,7 +61,7 @@ def program(code: str) -> Reply:
     return calls(("run_python", code))
 
 
-def played(env: Soup, task: Task, perform: Perform, *replies: Reply | str) -> Driven:
+def played(env: Soup, task: Task, perform: Perform, *replies: Reply | str) -> Transcript:
     """A play in which the policy says these things, one after the other."""
     rest = iter(replies)
     return drive(env.play(task), lambda said, asked: next(rest, Reply("")), perform)

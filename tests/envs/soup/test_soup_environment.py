@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from envs.soup.soups import Perform, by_policy, soup
 
-from whet.envs.check import check
 from whet.envs.soup import FAMILY, bench, content
 from whet.envs.soup.archetypes import archetypes
 from whet.envs.soup.tools import GIVEN, SEEN
 from whet.envs.splits import split_of
 from whet.errors import WhetError
 from whet.keys import task_digest
+from whet.run.contract.check import check
 from whet.types import SPLITS, Split
 
 KINDS = tuple(archetypes())

@@ -7,16 +7,16 @@ import json
 import pytest
 from envs.soup.soups import Perform, calls, ok, played, program, score, soup, tasks_of
 
-from whet.envs.base import Driven
 from whet.envs.soup.tools import TOOLS
 from whet.models.chat import fenced
 from whet.models.chat.toolcalls import CallReader
+from whet.rollout.drive import Transcript
 from whet.types import MalformedCall, Message, Reply, Task, ToolCall
 
 TITLE = "print(make_soup().title.get_text())"
 
 
-def told(driven: Driven) -> list[str]:
+def told(driven: Transcript) -> list[str]:
     """What the policy was told after its first message, in order."""
     return [message.text for asked in driven.asks[1:] for message in asked.messages]
 
@@ -25,7 +25,7 @@ def one(kind: str) -> Task:
     return tasks_of(kind)[0]
 
 
-def stdout(driven: Driven) -> str:
+def stdout(driven: Transcript) -> str:
     return told(driven)[-1].removeprefix("STDOUT:\n")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from whet.envs.arguments import Argument, accept
-from whet.envs.base import Baseline, Conversation, Environment, Play, ask
+from whet.envs.base import Baseline, Environment, Messages, Play, ask
 from whet.envs.data.arguments import ARGUMENTS, PLACES, DataSettings, settle
 from whet.envs.data.checks.rubric import JUDGING
 from whet.envs.data.images import image_paths, load_image
@@ -76,7 +76,7 @@ class DataEnvironment(Environment):
     def blob(self, sha256: str) -> bytes:
         return self._images[sha256].read_bytes()
 
-    def _oracle(self, task: Task, said: Conversation) -> str:
+    def _oracle(self, task: Task, said: Messages) -> str:
         if said and said[-1].text.startswith(JUDGING):
             return "PASS"
         return write_answer(self._settings.check.oracle(task.truth) or "", self._settings.form)

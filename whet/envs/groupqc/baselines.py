@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from whet.envs.base import Baseline, Conversation
+from whet.envs.base import Baseline, Messages
 from whet.envs.groupqc.pack.schema import Mission, Pack, TicketVerdict
 from whet.envs.groupqc.summaries.counts import read_summary
 from whet.envs.groupqc.verdict.lines import write_verdict
@@ -23,17 +23,17 @@ def baselines(mission_of: MissionOf) -> dict[str, Baseline]:
     """The reference policies of tickets whose missions `mission_of` knows."""
 
     def always(call: TicketVerdict) -> Baseline:
-        def answer(task: Task, said: Conversation) -> str:
+        def answer(task: Task, said: Messages) -> str:
             language = mission_of(task.data["mission"])[0].language
             return write_verdict(call, SAID[language][call], language)
 
         return answer
 
-    def rules(task: Task, said: Conversation) -> str:
+    def rules(task: Task, said: Messages) -> str:
         call, why, language = _judged(mission_of, task)
         return write_verdict(call, why, language)
 
-    def oracle(task: Task, said: Conversation) -> str:
+    def oracle(task: Task, said: Messages) -> str:
         _, why, language = _judged(mission_of, task)
         return write_verdict(task.truth["label"], why, language)
 

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from whet.envs.base import Baseline, Conversation
+from whet.envs.base import Baseline, Messages
 from whet.envs.ordebug.actions import Action, editing
 from whet.envs.ordebug.edits import DropRow, Edit, Relax, SetBounds, SetRhs, SetSense, SetType
 from whet.envs.ordebug.iis import find_iis
@@ -83,7 +83,7 @@ def all_baselines(protocol: Protocol, instance_of: Callable[[Task], Instance]) -
         return held[id(task)][1]
 
     def speaking(choose: Choice) -> Baseline:
-        def answer(task: Task, said: Conversation) -> Reply:
+        def answer(task: Task, said: Messages) -> Reply:
             instance = known(task)
             steps = tuple(said_before(said, protocol))
             state = RepairState(instance, replayed(instance.sabotaged, steps), steps)

@@ -14,7 +14,7 @@ from typing import Any
 
 from whet.envs import splits
 from whet.envs.arguments import Argument, accept
-from whet.envs.base import Baseline, Conversation, Environment, Play, ask
+from whet.envs.base import Baseline, Environment, Messages, Play, ask
 from whet.envs.fingerprint import fingerprint
 from whet.envs.foreign import quarantine
 from whet.envs.reasoning_gym import answers, datasets
@@ -75,7 +75,7 @@ class ReasoningGym(Environment):
     def baselines(self) -> Mapping[str, Baseline]:
         return {} if WITHOUT_ANSWER & set(self._kinds) else {"oracle": self._oracle}
 
-    def _oracle(self, task: Task, said: Conversation) -> str:
+    def _oracle(self, task: Task, said: Messages) -> str:
         return answers.wrap(example_answer(task.label.kind, task.truth) or "", self._form)
 
     def _dataset(self, label: Label) -> Dataset:

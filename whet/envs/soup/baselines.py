@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from whet.envs.base import Baseline, Conversation
+from whet.envs.base import Baseline, Messages
 from whet.types import Message, Reply, Task, ToolCall
 
 FIRST_MATCH = """
@@ -99,7 +99,7 @@ def baselines(training: Callable[[], list[Task]]) -> dict[str, Baseline]:
     }
 
 
-def oracle(task: Task, said: Conversation) -> Reply | str:
+def oracle(task: Task, said: Messages) -> Reply | str:
     """Runs the task's own programs, one on each page it needs, and goes where they say."""
     programs: list[str] = task.truth["code"]
     outputs = [found for found in map(_output, said) if found is not None]
@@ -115,7 +115,7 @@ def oracle(task: Task, said: Conversation) -> Reply | str:
     return run(f"KEPT = {kept!r}\n{programs[len(outputs)]}")
 
 
-def always_limit(task: Task, said: Conversation) -> Reply | str:
+def always_limit(task: Task, said: Messages) -> Reply | str:
     shown = _stdout(said[-1])
     if shown is None:
         return run(ALWAYS_LIMIT)
@@ -130,7 +130,7 @@ class FrequentAnswer:
         self._training = training
         self._answers: dict[str, Any] = {}
 
-    def __call__(self, task: Task, said: Conversation) -> Reply | str:
+    def __call__(self, task: Task, said: Messages) -> Reply | str:
         if _stdout(said[-1]) is None:
             return run(LOOK)
         if not self._answers:
@@ -145,7 +145,7 @@ class FrequentAnswer:
         self._answers = {kind: orjson.loads(counter.most_common(1)[0][0]) for kind, counter in counts.items()}
 
 
-def _printed(said: Conversation, code: str) -> Reply | str:
+def _printed(said: Messages, code: str) -> Reply | str:
     shown = _stdout(said[-1])
     return run(code) if shown is None else answer(_decoded(shown))
 

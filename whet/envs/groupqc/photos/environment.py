@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from whet.envs.arguments import Argument, accept
-from whet.envs.base import Baseline, Conversation, Environment, Play, ask
+from whet.envs.base import Baseline, Environment, Messages, Play, ask
 from whet.envs.groupqc.pack.file import find_mission, load_pack
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.photos.answer import grade_answer
@@ -47,10 +47,10 @@ class PhotoTasks(Environment):
     def baselines(self) -> Mapping[str, Baseline]:
         return {"oracle": self._oracle, "reader": self._reader}
 
-    def _oracle(self, task: Task, said: Conversation) -> str:
+    def _oracle(self, task: Task, said: Messages) -> str:
         return with_header(self.pack, task.truth or self.pack.words.irrelevant)
 
-    def _reader(self, task: Task, said: Conversation) -> str:
+    def _reader(self, task: Task, said: Messages) -> str:
         """Looks at the photo itself: the truth of the task is not used."""
         shown = next(part for part in said[-1].content if isinstance(part, Image))
         return str(self._eyes.read(self.blob(shown.sha256)))

@@ -15,14 +15,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from whet.envs import probe
-from whet.envs.base import Baseline, Conversation, Driven, Environment, drive
+from whet.envs.base import Baseline, Environment, Messages
 from whet.envs.foreign import global_random
-from whet.envs.fuzz import nasty_replies
-from whet.envs.performing import Performing
 from whet.envs.trivial import ABOUT, trivial_baselines
 from whet.errors import WhetError
 from whet.keys import digest, seed_for
+from whet.rollout.drive import Transcript, drive
+from whet.rollout.workbench import Workbench
+from whet.run.contract import probe
+from whet.run.contract.odd_replies import nasty_replies
 from whet.types import SPLITS, Ask, Reply, Score, Split, Task
 
 Status = Literal["ok", "warn", "fail"]
@@ -71,7 +72,7 @@ class Sample:
     address: str
     args: Mapping[str, Any]
     seconds: float
-    perform: Performing
+    perform: Workbench
 
 
 def check(
@@ -92,7 +93,7 @@ def check(
         finding = Finding("tasks", "fail", f"task() raised {type(error).__name__}: {error}")
         return CheckReport(env.name, env.fingerprint, (finding,))
     seconds = time.perf_counter() - started
-    with Performing() as perform:
+    with Workbench() as perform:
         sample = Sample(env, tasks, plan, rng, address, args or {}, seconds, perform)
         findings = tuple(_tried(name, prove, sample) for name, prove in PROPERTIES.items())
     return CheckReport(env.name, env.fingerprint, findings)
@@ -183,7 +184,7 @@ def _asked_without_truth(sample: Sample, task: Task, replies: Sequence[Reply]) -
     asks: list[Ask] = []
     rest = iter(replies)
 
-    def answer(said: Conversation, asked: Ask) -> Reply:
+    def answer(said: Messages, asked: Ask) -> Reply:
         asks.append(asked)
         return next(rest, Reply(""))
 
@@ -301,11 +302,11 @@ def _best_policy(env: Environment) -> Baseline:
     return env.baselines().get("oracle", _wrong)
 
 
-def _wrong(task: Task, said: Conversation) -> str:
+def _wrong(task: Task, said: Messages) -> str:
     return "1"
 
 
-def _play(sample: Sample, task: Task, policy: Baseline) -> Driven:
+def _play(sample: Sample, task: Task, policy: Baseline) -> Transcript:
     """One attempt of `policy`; a judge is taken to be content, since only the target is on trial here."""
     return drive(
         sample.env.play(task),

@@ -1,6 +1,7 @@
 """What another process sees of an environment: its fingerprint and a digest of every task of a plan.
 
-Run as `python -m whet.envs.probe` with the request as JSON on standard input; `check` compares the answer with its own.
+Run as `python -m whet.run.contract.probe` with the request as JSON on standard input; `check` compares what it answers
+with what it sees itself.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def look_elsewhere(address: str, args: Mapping[str, Any], plan: Plan, timeout: f
     here = os.environ.get("PYTHONHASHSEED", "random")
     request = orjson.dumps({"address": address, "args": args, "plan": plan})
     done = subprocess.run(
-        [sys.executable, "-m", "whet.envs.probe"],
+        [sys.executable, "-m", "whet.run.contract.probe"],
         input=request,
         capture_output=True,
         check=False,
