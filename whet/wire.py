@@ -119,7 +119,7 @@ def playbook_out(playbook: Playbook) -> Json:
 def playbook_in(data: Mapping[str, Any]) -> Playbook:
     return Playbook(
         data.get("body", ""),
-        tuple(Example(one["question"], one["answer"]) for one in data.get("examples", ())),
+        tuple(Example(example["question"], example["answer"]) for example in data.get("examples", ())),
         dict(data.get("files", {})),
         data.get("hindsight", ""),
         tuple(data.get("reminders", ())),

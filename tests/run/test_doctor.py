@@ -17,7 +17,7 @@ from whet.config.load import load_config
 from whet.config.schema import EvalConfig
 from whet.errors import WhetError
 from whet.run import doctor
-from whet.run.doctor import Finding, _walls, broken, diagnose
+from whet.run.doctor import Diagnosis, _walls, broken, diagnose
 from whet.sandbox.base import Wall, Walls
 
 SUMS = f"{Path(__file__).parents[2] / 'examples' / 'sums.py'}:Sums"
@@ -41,7 +41,7 @@ def config(model: str, *overrides: str, **control: Any) -> EvalConfig:
     return load_config(EvalConfig, None, base, overrides)
 
 
-def found(findings: list[Finding], name: str) -> Finding:
+def found(findings: list[Diagnosis], name: str) -> Diagnosis:
     return next(one for one in findings if one.name == name)
 
 

@@ -129,7 +129,9 @@ def _print_description(seen: Description) -> None:
     _say(f"baselines    {', '.join(seen.baselines)}")
     if seen.arguments:
         _say("")
-        rows = [(one.name, type_name(one.type), _default(one), one.help) for one in seen.arguments]
+        rows = [
+            (argument.name, type_name(argument.type), _default(argument), argument.help) for argument in seen.arguments
+        ]
         _print(_table(("argument", "type", "default", ""), rows))
     _say(f"\nFor example, {_task_text(seen.example, truth=False)}".rstrip())
 
@@ -148,7 +150,7 @@ def _task_text(task: Task, truth: bool) -> str:
 def _task_json(task: Task, truth: bool) -> str:
     from whet import wire
 
-    shown = {"id": task.id, "label": task.label, "messages": [wire.message_out(one) for one in task.messages]}
+    shown = {"id": task.id, "label": task.label, "messages": [wire.message_out(message) for message in task.messages]}
     return wire.dumps({**shown, "truth": task.truth} if truth else shown).decode()
 
 

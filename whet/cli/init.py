@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from whet.errors import WhetError
-from whet.run.init import Initialised, initialise
+from whet.run.init import NewProject, initialise
 
 
 def init_command(name: str, *, source: Path | None, env: bool, encoding: str = "utf-8") -> None:
@@ -16,14 +16,14 @@ def init_command(name: str, *, source: Path | None, env: bool, encoding: str = "
     show(initialise(name, source=source, encoding=encoding))
 
 
-def show(made: Initialised) -> None:
+def show(made: NewProject) -> None:
     """What was made and assumed, and what to type next."""
     typer.echo(f"{made.folder}/: {', '.join(made.files)}")
     if made.assumed:
         sizes = ", ".join(f"{split} {size}" for split, size in made.sizes.items())
         typer.echo(f"\n{made.environment}: {sizes}. Assumed, and changed in {made.folder}/config.toml:")
-        for one in made.assumed:
-            typer.echo(f"  - {one}")
+        for assumption in made.assumed:
+            typer.echo(f"  - {assumption}")
     typer.echo("\nNext:")
     for command in made.commands:
         typer.echo(f"  {command}")

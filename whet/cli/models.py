@@ -106,15 +106,23 @@ def _print_table(records: Sequence[ModelRecord], live: frozenset[str] | None = N
     table = Table(box=None, header_style="bold", pad_edge=False)
     for head in ("model", "parameters", "$ in/out", "kind", "baseline", "trains", "" if live is None else "live"):
         table.add_column(head, no_wrap=True)
-    for one in records:
-        served = "" if live is None else "yes" if one.id in live else "not served"
-        cells = (one.id, _parameters(one), _price(one), one.kind, _baseline(one), "yes" * one.trainable, served)
+    for record in records:
+        served = "" if live is None else "yes" if record.id in live else "not served"
+        cells = (
+            record.id,
+            _parameters(record),
+            _price(record),
+            record.kind,
+            _baseline(record),
+            "yes" * record.trainable,
+            served,
+        )
         table.add_row(*(Text(cell) for cell in cells))
     out = console()
     out.print(table)
-    for one in records:
-        if one.trouble:
-            out.print(f"! {one.id}: {one.trouble}", markup=False, highlight=False, soft_wrap=True)
+    for record in records:
+        if record.trouble:
+            out.print(f"! {record.id}: {record.trouble}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _print_live(found: Sequence[ModelRecord], known: tuple[ModelRecord, ...], url: str, key_env: str | None) -> None:
@@ -122,9 +130,9 @@ def _print_live(found: Sequence[ModelRecord], known: tuple[ModelRecord, ...], ur
     from whet.models.registry.live import compared, list_served
 
     beside = compared(known, list_served(url, ModelOptions(key_env=key_env)))
-    served = frozenset(one.id for one in beside.served)
+    served = frozenset(record.id for record in beside.served)
     _print_table(found, served)
-    absent = sum(one.id not in served for one in found)
+    absent = sum(record.id not in served for record in found)
     typer.echo(f"{url} serves {len(found) - absent} of these {len(found)}.")
     if beside.unknown:
         typer.echo(f"It also serves {len(beside.unknown)} that the registry does not know:")
@@ -135,8 +143,8 @@ def _print_live(found: Sequence[ModelRecord], known: tuple[ModelRecord, ...], ur
 def _print_json(records: Sequence[ModelRecord]) -> None:
     from whet import wire
 
-    for one in records:
-        typer.echo(wire.dumps(one).decode())
+    for record in records:
+        typer.echo(wire.dumps(record).decode())
 
 
 def _parameters(record: ModelRecord) -> str:

@@ -73,7 +73,9 @@ def validate(kind: type[Config], data: Mapping[str, Any], where: str) -> Config:
     try:
         return kind.model_validate(data)
     except ValidationError as error:
-        details = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")  # a typo explains the rest
+        details = sorted(
+            error.errors(), key=lambda detail: detail["type"] != "extra_forbidden"
+        )  # a typo explains the rest
         more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
         raise WhetError(f"{where}: {_explain(kind, details[0])}{more}") from None
 
@@ -123,4 +125,4 @@ def _section(kind: type[BaseModel], key: str) -> type[BaseModel] | None:
     field = kind.model_fields.get(key)
     annotation = field.annotation if field else None
     options = (annotation, *getattr(annotation, "__args__", ()))
-    return next((one for one in options if isinstance(one, type) and issubclass(one, BaseModel)), None)
+    return next((option for option in options if isinstance(option, type) and issubclass(option, BaseModel)), None)

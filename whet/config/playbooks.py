@@ -62,7 +62,9 @@ def _checked(path: Path, data: Any) -> dict[str, Any]:
     """Refuses what is not a playbook, by the field that is wrong."""
     if not isinstance(data, dict) or set(data) - PARTS:
         raise WhetError(f"{path}: a playbook is an object with {', '.join(sorted(PARTS))}")
-    for place, one in enumerate(data.get("examples", ()), 1):
-        if not isinstance(one, dict) or not all(isinstance(one.get(part), str) for part in ("question", "answer")):
+    for place, example in enumerate(data.get("examples", ()), 1):
+        if not isinstance(example, dict) or not all(
+            isinstance(example.get(part), str) for part in ("question", "answer")
+        ):
             raise WhetError(f"{path}: example {place} needs a 'question' and an 'answer', both text")
     return data

@@ -13,8 +13,8 @@ from whet.types import Playbook
 def document(playbook: Playbook) -> str:
     """Body, guidance, reminders, worked examples and files; the JSON form beside it is what a run reads."""
     shown = [
-        f"### Example {number}\n\n{one.question}\n\n**Answer**\n\n{one.answer}"
-        for number, one in enumerate(playbook.examples, 1)
+        f"### Example {number}\n\n{example.question}\n\n**Answer**\n\n{example.answer}"
+        for number, example in enumerate(playbook.examples, 1)
     ]
     files = [f"## {name}\n\n{text}" for name, text in sorted(playbook.files.items())]
     parts = [playbook.text, *(["## Worked examples", *shown] if shown else []), *files]
@@ -26,7 +26,7 @@ def write_folder(folder: Path, playbook: Playbook) -> None:
     """SKILL.md with the files beside it, as `--playbook FOLDER` reads it."""
     written = {"SKILL.md": f"{playbook.text}\n", **playbook.files}
     if playbook.examples:
-        written[EXAMPLES] = "".join(wire.dumps(one).decode() + "\n" for one in playbook.examples)
+        written[EXAMPLES] = "".join(wire.dumps(example).decode() + "\n" for example in playbook.examples)
     for name, text in written.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / name, text.encode())

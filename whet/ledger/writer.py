@@ -86,12 +86,14 @@ class LedgerWriter(Ledger):
 
     def add_rollouts(self, rollouts: Sequence[Rollout]) -> None:
         """Remember rollouts in one transaction; faults go to their own table."""
-        done = list(enumerate((one for one in rollouts if not isinstance(one.outcome, Fault)), self._next_seq))
-        faults = [rows.fault_row(one) for one in rollouts if isinstance(one.outcome, Fault)]
+        done = list(
+            enumerate((rollout for rollout in rollouts if not isinstance(rollout.outcome, Fault)), self._next_seq)
+        )
+        faults = [rows.fault_row(rollout) for rollout in rollouts if isinstance(rollout.outcome, Fault)]
         statements: list[tuple[str, Iterable[Sequence[Any]]]] = []
         if done:
-            statements.append((rows.INSERT_ROLLOUT, [rows.rollout_row(seq, one) for seq, one in done]))
-            statements.append((rows.INSERT_TRANSCRIPT, [rows.transcript_row(seq, one) for seq, one in done]))
+            statements.append((rows.INSERT_ROLLOUT, [rows.rollout_row(seq, rollout) for seq, rollout in done]))
+            statements.append((rows.INSERT_TRANSCRIPT, [rows.transcript_row(seq, rollout) for seq, rollout in done]))
         if faults:
             statements.append((rows.INSERT_FAULT, faults))
         self._commit(statements)

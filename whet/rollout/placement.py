@@ -16,5 +16,5 @@ def place(playbook: Playbook, messages: tuple[Message, ...]) -> tuple[Message, .
     rest = messages[1:] if own else messages
     files = (f"## {name}\n{text}" for name, text in sorted(playbook.files.items()))
     text = "\n\n".join(part for part in (own, playbook.text, *files) if part)
-    turns = (turn for one in playbook.examples for turn in (user(one.question), assistant(one.answer)))
+    turns = (turn for example in playbook.examples for turn in (user(example.question), assistant(example.answer)))
     return (*((system(text),) if text else ()), *turns, *rest)

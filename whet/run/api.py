@@ -116,7 +116,7 @@ def compare(
     runs: str | Path = RUNS,
 ) -> Comparison:
     """How much better `b` is than `a`, task by task, on the tasks that both have."""
-    first, second = (_run(one, Path(runs)) for one in (a, b))
+    first, second = (_run(run, Path(runs)) for run in (a, b))
     if first.config.env != second.config.env or first.config.eval.split != second.config.eval.split:
         raise WhetError(
             f"{first.name} and {second.name} are not about the same tasks: {first.config.env.name} "

@@ -31,7 +31,7 @@ EXTRAS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """One thing looked at. `fail`: no run would work; `warn`: one may disappoint; `skip`: not needed, or not asked."""
 
     name: str
@@ -40,7 +40,7 @@ class Finding:
     fix: str = ""
 
 
-def diagnose(config: PolicyConfig | None = None, *, runs: Path = Path("runs"), ask: bool = True) -> list[Finding]:
+def diagnose(config: PolicyConfig | None = None, *, runs: Path = Path("runs"), ask: bool = True) -> list[Diagnosis]:
     """Everything that can be found out beforehand; with a config, also its environment and its models.
 
     With `ask`, every role of the config is sent one tiny request.
@@ -53,39 +53,39 @@ def diagnose(config: PolicyConfig | None = None, *, runs: Path = Path("runs"), a
     return found
 
 
-def broken(findings: list[Finding]) -> bool:
+def broken(findings: list[Diagnosis]) -> bool:
     return any(finding.status == "fail" for finding in findings)
 
 
 # --------------------------------------------------------------------------------------------- the machine
 
 
-def _installed() -> Iterator[Finding]:
+def _installed() -> Iterator[Diagnosis]:
     version = ".".join(map(str, sys.version_info[:3]))
     new_enough = sys.version_info >= (3, 11)
-    yield Finding(
+    yield Diagnosis(
         "python", "ok" if new_enough else "fail", version, "" if new_enough else "install Python 3.11 or later"
     )
     for name, (purpose, modules, fix) in EXTRAS.items():
         absent = [module for module in modules if find_spec(module) is None]
         if absent:
-            yield Finding(name, "skip", f"{', '.join(absent)} not installed: needed for {purpose}", fix)
+            yield Diagnosis(name, "skip", f"{', '.join(absent)} not installed: needed for {purpose}", fix)
         else:
-            yield Finding(name, "ok", f"{', '.join(modules)}: {purpose}")
+            yield Diagnosis(name, "ok", f"{', '.join(modules)}: {purpose}")
 
 
-def _machine(runs: Path) -> Iterator[Finding]:
+def _machine(runs: Path) -> Iterator[Diagnosis]:
     place = runs.absolute()
     while not place.exists():
         place = place.parent
     free = shutil.disk_usage(place).free / GIB
     status: Status = "fail" if free < 0.1 else "warn" if free < 2 else "ok"
     fix = "" if status == "ok" else f"make room, or keep runs elsewhere with --runs (they lie in {place})"
-    yield Finding("disk", status, f"{free:.1f} GB free for runs", fix)
+    yield Diagnosis("disk", status, f"{free:.1f} GB free for runs", fix)
     if (memory := available_memory()) is not None:
         low = memory < GIB
         told = f"{memory / GIB:.1f} GB available"
-        yield Finding("memory", "warn" if low else "ok", told, "close other programs" if low else "")
+        yield Diagnosis("memory", "warn" if low else "ok", told, "close other programs" if low else "")
 
 
 def available_memory() -> int | None:
@@ -97,7 +97,7 @@ def available_memory() -> int | None:
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
 
 
-def _walls(config: PolicyConfig | None) -> Iterator[Finding]:
+def _walls(config: PolicyConfig | None) -> Iterator[Diagnosis]:
     """Whether untrusted code can be run here; only environments that run code need it."""
     from whet.sandbox.isolation import open_sandbox
 
@@ -105,7 +105,7 @@ def _walls(config: PolicyConfig | None) -> Iterator[Finding]:
     try:
         sandbox = open_sandbox(allow_weak=allow_weak)
     except (WhetError, OSError) as problem:
-        yield Finding("sandbox", "warn", str(problem), "see the message; only environments that run code need it")
+        yield Diagnosis("sandbox", "warn", str(problem), "see the message; only environments that run code need it")
         return
     try:
         walls = sandbox.walls()
@@ -115,15 +115,15 @@ def _walls(config: PolicyConfig | None) -> Iterator[Finding]:
     missing = ", ".join(f"{wall.name} ({wall.how})" for wall in walls.walls if not wall.stands)
     if missing:
         told = f"{walls.kind}: {standing or 'none'}; missing: {missing}"
-        yield Finding("sandbox", "warn", told, "run where these can stand, or keep untrusted code away")
+        yield Diagnosis("sandbox", "warn", told, "run where these can stand, or keep untrusted code away")
     else:
-        yield Finding("sandbox", "ok", f"{walls.kind}: {standing}")
+        yield Diagnosis("sandbox", "ok", f"{walls.kind}: {standing}")
 
 
 # --------------------------------------------------------------------------------------------- keys
 
 
-def _loose_keys(config: PolicyConfig | None) -> Iterator[Finding]:
+def _loose_keys(config: PolicyConfig | None) -> Iterator[Diagnosis]:
     """Keys that a commit would publish: in the config, or in a file beside it that git does not ignore."""
     if config is not None:
         data = config.model_dump(mode="json")
@@ -131,13 +131,13 @@ def _loose_keys(config: PolicyConfig | None) -> Iterator[Finding]:
         parts |= {f"{role}.extra": (data.get(role) or {}).get("extra") for role in ("target", "judge")}
         written = [where for name, part in parts.items() for where, text in _texts(part, name) if looks_like_key(text)]
         for where in written:
-            yield Finding(
+            yield Diagnosis(
                 "keys", "fail", f"{where} holds what looks like a key", "name its place with key_env or key_file"
             )
     files = [Path(".env"), *_key_files(config)]
     loose = [str(path) for path in files if path.is_file() and not _ignored(path)]
     for name in loose:
-        yield Finding(
+        yield Diagnosis(
             "keys", "warn", f"{name} is not ignored by git: a commit would publish it", f"echo {name} >> .gitignore"
         )
 
@@ -153,11 +153,11 @@ def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield where, value
     elif isinstance(value, dict):
-        for name, one in value.items():
-            yield from _texts(one, f"{where}.{name}")
+        for name, part in value.items():
+            yield from _texts(part, f"{where}.{name}")
     elif isinstance(value, list):
-        for place, one in enumerate(value):
-            yield from _texts(one, f"{where}[{place}]")
+        for place, part in enumerate(value):
+            yield from _texts(part, f"{where}[{place}]")
 
 
 def _ignored(path: Path) -> bool:

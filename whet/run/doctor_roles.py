@@ -18,15 +18,15 @@ from whet.rollout.loop import finish
 from whet.rollout.player import Player, Seat
 from whet.rollout.prompt_size import most_prompt_tokens
 from whet.run.compose import Given, build_environment
-from whet.run.doctor import GIB, Finding, available_memory
+from whet.run.doctor import GIB, Diagnosis, available_memory
 from whet.types import Playbook, Policy, Reply, Sampling, user
 
 TINY = Request((user("Answer with the word ok."),), Sampling(max_tokens=16))
 
 
-def roles(config: PolicyConfig, *, ask: bool) -> list[Finding]:
+def roles(config: PolicyConfig, *, ask: bool) -> list[Diagnosis]:
     """Findings about the environment, the playbook and each role of a config."""
-    found: list[Finding] = []
+    found: list[Diagnosis] = []
     env, playbook = _environment(config, found), _playbook(config, found)
     if env is None:
         return found
@@ -40,7 +40,7 @@ def roles(config: PolicyConfig, *, ask: bool) -> list[Finding]:
         try:
             model = open_model(section, endpoint, env)
         except WhetError as error:
-            found.append(Finding(role, "fail", str(error), "mend the config, or install what is missing"))
+            found.append(Diagnosis(role, "fail", str(error), "mend the config, or install what is missing"))
             continue
         found += [*_limits(role, section, model), *_memory(role, section, endpoint)]
         if role == "target" and playbook is not None:
@@ -49,45 +49,45 @@ def roles(config: PolicyConfig, *, ask: bool) -> list[Finding]:
     return found
 
 
-def _environment(config: PolicyConfig, found: list[Finding]) -> Environment | None:
+def _environment(config: PolicyConfig, found: list[Diagnosis]) -> Environment | None:
     try:
         env = build_environment(config, Given())
         size = env.size(config.first_split)
     except WhetError as error:
-        found.append(Finding("environment", "fail", str(error), "see: whet envs"))
+        found.append(Diagnosis("environment", "fail", str(error), "see: whet envs"))
         return None
     told = f"{env.name}: {'unbounded' if size is None else size} tasks in {config.first_split}"
     fix = "" if size != 0 else "choose another split, or look at the data"
-    found.append(Finding("environment", "ok" if size != 0 else "fail", told, fix))
+    found.append(Diagnosis("environment", "ok" if size != 0 else "fail", told, fix))
     return env
 
 
-def _playbook(config: PolicyConfig, found: list[Finding]) -> Playbook | None:
+def _playbook(config: PolicyConfig, found: list[Diagnosis]) -> Playbook | None:
     try:
         return read_playbook(config.playbook_source)
     except WhetError as error:
-        found.append(Finding("playbook", "fail", str(error), "mend the playbook that the config names"))
+        found.append(Diagnosis("playbook", "fail", str(error), "mend the playbook that the config names"))
         return None
 
 
-def _limits(role: str, section: RoleSection, model: Model) -> Iterator[Finding]:
+def _limits(role: str, section: RoleSection, model: Model) -> Iterator[Diagnosis]:
     """Whether the token limit leaves room in the context, and is what replies of this model need."""
     limit, context = section.sampling.max_tokens, model.context
     key = f"{role}.sampling.max_tokens"
     if context is not None and limit >= context:
         told = f"max_tokens = {limit} leaves no room for a prompt in a context of {context}"
-        yield Finding(f"{role} limits", "fail", told, f"--set {key}={context // 2}")
+        yield Diagnosis(f"{role} limits", "fail", told, f"--set {key}={context // 2}")
     elif context is not None:
-        yield Finding(f"{role} limits", "ok", f"max_tokens = {limit} in a context of {context}")
+        yield Diagnosis(f"{role} limits", "ok", f"max_tokens = {limit} in a context of {context}")
     record = registry().find(section.model.partition(":")[2])
     if record is not None and record.max_tokens is not None and limit < record.max_tokens:
         told = f"max_tokens = {limit}; replies of {record.id} with tool calls were cut off below {record.max_tokens}"
-        yield Finding(f"{role} limits", "warn", told, f"--set {key}={record.max_tokens}")
+        yield Diagnosis(f"{role} limits", "warn", told, f"--set {key}={record.max_tokens}")
     if record is not None and record.trouble:
-        yield Finding(f"{role} model", "warn", f"{record.id}: {record.trouble}", f"see: whet models show {record.id}")
+        yield Diagnosis(f"{role} model", "warn", f"{record.id}: {record.trouble}", f"see: whet models show {record.id}")
 
 
-def _memory(role: str, section: RoleSection, endpoint: EndpointSection) -> Iterator[Finding]:
+def _memory(role: str, section: RoleSection, endpoint: EndpointSection) -> Iterator[Diagnosis]:
     """Whether an embedded model fits into memory: its file, and about half as much again for its context."""
     scheme, _, identifier = section.model.partition(":")
     available = available_memory()
@@ -98,10 +98,10 @@ def _memory(role: str, section: RoleSection, endpoint: EndpointSection) -> Itera
     fits = needed < available
     told = f"needs about {needed / GIB:.1f} GB of {available / GIB:.1f} GB available"
     fix = "" if fits else f"take a smaller model, or fewer slots (control.{role}.slots = {endpoint.slots})"
-    yield Finding(f"{role} memory", "ok" if fits else "fail", told, fix)
+    yield Diagnosis(f"{role} memory", "ok" if fits else "fail", told, fix)
 
 
-def _prompt(config: PolicyConfig, env: Environment, model: Model, playbook: Playbook) -> Iterator[Finding]:
+def _prompt(config: PolicyConfig, env: Environment, model: Model, playbook: Playbook) -> Iterator[Diagnosis]:
     """Whether the first task with the playbook leaves room for a reply. Bytes are the most that tokens can be."""
     if model.context is None:
         return
@@ -120,28 +120,28 @@ def _prompt(config: PolicyConfig, env: Environment, model: Model, playbook: Play
     told = f"the first prompt is about {likely} tokens (at most {most}); {room} fit beside max_tokens"
     fits = likely < room
     fix = "" if fits else "shorten the playbook, lower max_tokens, or raise control.target.context"
-    yield Finding("prompt", "ok" if fits else "fail", told, fix)
+    yield Diagnosis("prompt", "ok" if fits else "fail", told, fix)
 
 
-def _answers(role: str, section: RoleSection, model: Model, ask: bool) -> Finding:
+def _answers(role: str, section: RoleSection, model: Model, ask: bool) -> Diagnosis:
     if section.model.startswith((BASELINE, "scripted:")):
-        return Finding(role, "skip", f"{section.model}: runs in this process, not asked")
+        return Diagnosis(role, "skip", f"{section.model}: runs in this process, not asked")
     if not ask:
-        return Finding(role, "skip", f"{section.model}: not asked")
+        return Diagnosis(role, "skip", f"{section.model}: not asked")
     began = time.monotonic()
     try:
         reply = finish(lambda: _one(model))
     except WhetError as error:
-        return Finding(role, "fail", str(error), "see the message")
+        return Diagnosis(role, "fail", str(error), "see the message")
     except FaultError as error:
-        return Finding(role, "fail", str(error.fault), f"check the service, and control.{role}")
+        return Diagnosis(role, "fail", str(error.fault), f"check the service, and control.{role}")
     except LimitReached as limit:
-        return Finding(role, "fail", f"{section.model}: {limit}", f"raise the limits of control.{role}")
+        return Diagnosis(role, "fail", f"{section.model}: {limit}", f"raise the limits of control.{role}")
     cost = "" if not reply.usage.usd else f", ${reply.usage.usd:.6f}"
     price = "" if model.price is not None else "; its price is not known"
     seconds = time.monotonic() - began
     said = " ".join(reply.text.split())[:40]
-    return Finding(role, "ok", f"{section.model} answers in {seconds:.1f} s: {said!r}{cost}{price}")
+    return Diagnosis(role, "ok", f"{section.model} answers in {seconds:.1f} s: {said!r}{cost}{price}")
 
 
 async def _one(model: Model) -> Reply:

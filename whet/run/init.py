@@ -34,7 +34,7 @@ LOOKED_AT, MOST_EXAMPLES = 200, 6
 
 
 @dataclass(frozen=True, slots=True)
-class Initialised:
+class NewProject:
     """What was written, what was assumed, and what to type next."""
 
     folder: Path
@@ -45,7 +45,7 @@ class Initialised:
     commands: tuple[str, ...]
 
 
-def initialise(name: str | Path, *, source: str | Path | None = None, encoding: str = "utf-8") -> Initialised:
+def initialise(name: str | Path, *, source: str | Path | None = None, encoding: str = "utf-8") -> NewProject:
     """Make the folder `name`: from a file of examples, or without one a package for a new environment.
 
     Everything is written beside and moved into place at the end; an existing folder is refused.
@@ -70,7 +70,7 @@ def initialise(name: str | Path, *, source: str | Path | None = None, encoding: 
 # --------------------------------------------------------------------------------------------- from data
 
 
-def _from_data(folder: Path, beside: Path, path: Path, encoding: str) -> Initialised:
+def _from_data(folder: Path, beside: Path, path: Path, encoding: str) -> NewProject:
     found = read_source(path, encoding)
     proposal = propose(found)
     if encoding != "utf-8":
@@ -89,13 +89,13 @@ def _from_data(folder: Path, beside: Path, path: Path, encoding: str) -> Initial
         "whet train train.toml",
     )
     written = tuple(sorted(str(file.relative_to(beside)) for file in beside.rglob("*") if file.is_file()))
-    return Initialised(folder, written, f"data:{address}", tuple(proposal.assumed), sizes, commands)
+    return NewProject(folder, written, f"data:{address}", tuple(proposal.assumed), sizes, commands)
 
 
 def _bring(found: DataSource, proposal: DataProposal, folder: Path, beside: Path) -> str:
     """Copy the data, or refer to it where it is large or names images beside it; the path from the new folder."""
     path = found.path
-    size = sum(one.stat().st_size for one in (path.rglob("*") if path.is_dir() else [path]) if one.is_file())
+    size = sum(file.stat().st_size for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())
     if size <= MOST_COPIED and "images" not in proposal.args:
         (shutil.copytree if path.is_dir() else shutil.copyfile)(path, beside / path.name)
         kept = manifest_path(path, "")
@@ -129,7 +129,7 @@ def _write_data_files(
         "examples": _examples(env),
         "rows": str(len(found.rows)),
         "data": address,
-        "assumed": "\n".join(f"* {one}" for one in proposal.assumed),
+        "assumed": "\n".join(f"* {assumption}" for assumption in proposal.assumed),
         "files": rows,
     }
     words.update({split: str(env.size(split)) for split in SPLITS})
@@ -173,7 +173,7 @@ def _toml(value: Any) -> str:
 # --------------------------------------------------------------------------------------------- a package
 
 
-def _package(folder: Path, beside: Path) -> Initialised:
+def _package(folder: Path, beside: Path) -> NewProject:
     module = re.sub(r"\W+", "_", folder.name).strip("_").lower()
     if not module.isidentifier() or keyword.iskeyword(module) or not module.isascii():
         raise WhetError(f"{folder.name!r}: cannot be the name of a Python package; use letters, digits and dashes")
@@ -195,7 +195,7 @@ def _package(folder: Path, beside: Path) -> Initialised:
         (beside / name).write_text(_filled(f"env/{template}.tmpl", words), encoding="utf-8")
     address = f"{module}/environment.py:{words['class_name']}"
     commands = (f"cd {folder}", f"whet envs check {address}", "pytest")
-    return Initialised(folder, tuple(sorted(written)), address, (), dict.fromkeys(SPLITS), commands)
+    return NewProject(folder, tuple(sorted(written)), address, (), dict.fromkeys(SPLITS), commands)
 
 
 def _filled(template: str, words: Mapping[str, str]) -> str:

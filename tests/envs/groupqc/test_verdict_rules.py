@@ -9,7 +9,7 @@ import pytest
 from whet.envs.groupqc.pack.file import find_mission
 from whet.envs.groupqc.summaries.counts import read_summary
 from whet.envs.groupqc.summaries.text import canonical
-from whet.envs.groupqc.verdict.rules import Judgement, judge, reason
+from whet.envs.groupqc.verdict.rules import RuleJudgement, judge, reason
 
 CABINET = {"类别": "机柜处接地螺丝", "符合性": {"符合": 1}}
 BAR = {"类别": "地排处接地螺丝", "符合性": {"符合": 3}}
@@ -18,7 +18,7 @@ UNIT = {"类别": "BBU设备", "品牌": {"中兴": 2}, "挡风板需求": {"空
 EXEMPT = {"类别": "BBU设备", "品牌": {"爱立信": 1}, "挡风板需求": {"免装": 1}}
 
 
-def judged(mission: str, *photos: list[dict[str, Any]] | str) -> Judgement:
+def judged(mission: str, *photos: list[dict[str, Any]] | str) -> RuleJudgement:
     """The judgement on photos, each a list of entries or the text of a summary."""
     pack, found = find_mission(mission)
     texts = [

@@ -17,7 +17,7 @@ READERS: Mapping[Source, str] = {"failure": "failed attempts", "success": "solve
 
 async def aggregate(step: Step, patches: Sequence[Patch]) -> Patch:
     """One patch out of many. A merge that cannot be read leaves its items side by side, and says so."""
-    sides = {source: [one for one in patches if one.source == source and one.items] for source in READERS}
+    sides = {source: [patch for patch in patches if patch.source == source and patch.items] for source in READERS}
     merged = dict(zip(sides, await together(*(_tournament(step, *side) for side in sides.items())), strict=True))
     failure, success = merged["failure"], merged["success"]
     if failure is None or success is None:

@@ -49,7 +49,7 @@ def apply_item(playbook: Playbook, item: Item) -> tuple[Playbook, EditOutcome]:
 
 def _with_example(playbook: Playbook, item: AddExample) -> tuple[Playbook, EditOutcome]:
     examples = list(playbook.examples)
-    if any(one.question == item.example.question for one in examples):
+    if any(example.question == item.example.question for example in examples):
         return playbook, EditOutcome(item, "skipped_duplicate", "its question is among the examples")
     if item.instead is None:
         examples.append(item.example)
@@ -62,7 +62,7 @@ def _with_example(playbook: Playbook, item: AddExample) -> tuple[Playbook, EditO
 
 
 def _with_note(playbook: Playbook, item: AddNote) -> tuple[Playbook, EditOutcome]:
-    if note_key(item.note) in {note_key(one) for one in playbook.reminders} or not note_key(item.note):
+    if note_key(item.note) in {note_key(reminder) for reminder in playbook.reminders} or not note_key(item.note):
         return playbook, EditOutcome(item, "skipped_duplicate", "the reminder is there already")
     return replace(playbook, reminders=(*playbook.reminders, item.note)), EditOutcome(item, "applied_add_note")
 

@@ -46,7 +46,7 @@ class EpochEnd:
         """The content of slow_result.json; `measured` are the rollouts of the candidate before the gate."""
 
         def mean(metric: str) -> float | None:
-            return sum(getattr(one, metric) for one in measured) / len(measured) if measured else None
+            return sum(getattr(outcome, metric) for outcome in measured) / len(measured) if measured else None
 
         return {
             "reasoning": self.reasoning,

@@ -53,15 +53,15 @@ class Examples:
 
     async def _proposed(self, step: Step, evidence: Evidence, proposal: Proposal) -> Revision | None:
         pool = worked_examples(step, evidence)
-        items: tuple[Item, ...] = tuple(AddExample(one.example, one.name) for one in pool)
+        items: tuple[Item, ...] = tuple(AddExample(worked.example, worked.name) for worked in pool)
         proposal.patches = (Patch("examples", items, size=len(evidence.rollouts)),)
         proposal.merged = proposal.patches[0]
         if not pool:
             proposal.trouble.append("no attempt of this step makes a worked example")
             return None
         tried = [await self._try(step, evidence, pool, number) for number in range(step.config.examples.tries)]
-        best = max(tried, key=lambda one: one.gain)  # the first of equals: smaller sets are tried first
-        ranking = {"tried": [_shown(one) for one in tried], "selected": tried.index(best)}
+        best = max(tried, key=lambda candidate: candidate.gain)  # the first of equals: smaller sets are tried first
+        ranking = {"tried": [_shown(candidate) for candidate in tried], "selected": tried.index(best)}
         proposal.chosen = EditSelection(best.items, step.config.examples.take, len(items), ranking)
         if best.gain <= 0.0:
             proposal.trouble.append(
@@ -75,21 +75,21 @@ class Examples:
         """One set on train tasks of this step that it does not contain."""
         section = step.config.examples
         rng = random.Random(seed_for("reflact", "examples", step.config.train.seed, step.where, number))
-        there = list(dict.fromkeys(one.ticket.index for one in evidence.rollouts))
+        there = list(dict.fromkeys(rollout.ticket.index for rollout in evidence.rollouts))
         chosen = _covering(pool, min(_size(step, number), max(1, len(there) // 2)), rng)
         items = _placed(chosen, len(step.playbook.examples), section.most, rng)
         playbook, _ = apply_items(step.playbook, items, step.config.update.max_bytes)
-        inside = {one.task for one in chosen}
+        inside = {worked.task for worked in chosen}
         tasks = [task for task in there if task not in inside][: section.probe]
         policy = step.with_playbook(playbook)
         rolled = await step.shop.roll(f"train/{step.where}/try{number}", policy, tasks) if tasks else ()
-        before = [one for one in evidence.rollouts if one.ticket.index in tasks]
+        before = [rollout for rollout in evidence.rollouts if rollout.ticket.index in tasks]
         return ExampleSet(items, _mean(rolled), _mean(before), len(tasks))
 
 
 def worked_examples(step: Step, evidence: Evidence) -> list[WorkedExample]:
     """Every attempt of one turn that is, or can be made, a worked example; those in the playbook are left out."""
-    known = {one.question for one in step.playbook.examples}
+    known = {example.question for example in step.playbook.examples}
     found: dict[str, WorkedExample] = {}
     for rollout in evidence.rollouts:
         worked = _worked(step, rollout)
@@ -144,8 +144,8 @@ def _size(step: Step, number: int) -> int:
 def _covering(pool: Sequence[WorkedExample], many: int, rng: random.Random) -> list[WorkedExample]:
     """A random set in which kinds and answers come in turn, so that a small set covers as many as it can."""
     groups: dict[tuple[str, str], list[WorkedExample]] = {}
-    for one in pool:
-        groups.setdefault(one.group, []).append(one)
+    for worked in pool:
+        groups.setdefault(worked.group, []).append(worked)
     queues = [rng.sample(groups[group], len(groups[group])) for group in sorted(groups)]
     rng.shuffle(queues)
     chosen: list[WorkedExample] = []
@@ -161,13 +161,15 @@ def _placed(chosen: Sequence[WorkedExample], there: int, most: int, rng: random.
     """Added while there is room, then in the place of others."""
     room = max(0, most - there)
     places = iter(rng.sample(range(there), min(there, max(0, len(chosen) - room))))
-    added = [AddExample(one.example, one.name) for one in chosen[:room]]
-    exchanged = [AddExample(one.example, one.name, place) for one, place in zip(chosen[room:], places, strict=False)]
+    added = [AddExample(worked.example, worked.name) for worked in chosen[:room]]
+    exchanged = [
+        AddExample(worked.example, worked.name, place) for worked, place in zip(chosen[room:], places, strict=False)
+    ]
     return (*added, *exchanged)
 
 
 def _mean(rollouts: Iterable[Rollout]) -> float:
-    scores = [one.score for one in rollouts if one.score is not None]
+    scores = [rollout.score for rollout in rollouts if rollout.score is not None]
     return sum(score.hard for score in scores) / len(scores) if scores else 0.0
 
 

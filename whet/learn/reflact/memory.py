@@ -58,7 +58,7 @@ class StepMemory:
     tried: tuple[BundleResult, ...] = ()
 
     def as_data(self) -> dict[str, Any]:
-        rejected = [one for one in self.tried if not one.accepted and not one.without]
+        rejected = [bundle for bundle in self.tried if not bundle.accepted and not bundle.without]
         data: dict[str, Any] = {
             "step": self.step,
             "epoch": self.epoch,
@@ -66,17 +66,17 @@ class StepMemory:
             "n_total": self.rollouts,
             "n_fail": self.failed,
             "failure_patterns": [pattern.as_data() for pattern in self.patterns],
-            "tried": [one.as_data() for one in self.tried],
+            "tried": [bundle.as_data() for bundle in self.tried],
         }
         if rejected:
             data["score_before"], data["score_after"] = rejected[-1].before, rejected[-1].after
-            data["rejected_edits"] = [item.as_data() for one in rejected for item in one.items]
+            data["rejected_edits"] = [item.as_data() for bundle in rejected for item in bundle.items]
         return data
 
     def __str__(self) -> str:
         lines = [f"Step {self.step} (epoch {self.epoch}): {self.failed} of {self.rollouts} attempts failed"]
-        lines += [f"  {one.kind}, {len(one.tasks)}x: {one.description}" for one in self.patterns]
-        lines += [f"  {one}" for one in self.tried]
+        lines += [f"  {pattern.kind}, {len(pattern.tasks)}x: {pattern.description}" for pattern in self.patterns]
+        lines += [f"  {bundle}" for bundle in self.tried]
         return "\n".join(lines)
 
 

@@ -34,7 +34,7 @@ class EpochPair:
 
     @property
     def category(self) -> Category:
-        was, now = (bool(one.score and one.score.hard) for one in (self.before, self.after))
+        was, now = (bool(rollout.score and rollout.score.hard) for rollout in (self.before, self.after))
         if was == now:
             return "stable_success" if now else "persistent_fail"
         return "improved" if now else "regressed"
@@ -82,7 +82,7 @@ async def longitudinal_pairs(
             await shop.roll(f"slow/e{epoch}/{name}", shop.with_playbook(playbook), part)
             for name, playbook in (("a", before), ("b", after))
         ]
-        first, second = ({task_name(one): one for one in side} for side in sides)
+        first, second = ({task_name(rollout): rollout for rollout in side} for side in sides)
         pairs += [EpochPair(first[name], second[name]) for name in first if name in second]
         if choice != "changed" or sum(pair.category in KEPT["changed"] for pair in pairs) >= samples:
             break

@@ -31,7 +31,7 @@ def messages(instructions: Sequence[str], sections: Iterable[tuple[str, str]]) -
 def playbook_sections(playbook: Playbook) -> list[tuple[str, str]]:
     """The playbook part by part; only the body and the files can be edited."""
     reminders = "\n".join(f"- {note}" for note in playbook.reminders)
-    examples = "\n\n".join(f"Q: {one.question}\nA: {one.answer}" for one in playbook.examples)
+    examples = "\n\n".join(f"Q: {example.question}\nA: {example.answer}" for example in playbook.examples)
     return [
         ("playbook", playbook.body or "(empty)"),
         *((f"file {name}", text) for name, text in sorted(playbook.files.items())),

@@ -32,7 +32,7 @@ class Proposal:
     trouble: list[str] = field(default_factory=list)
 
     def of(self, source: str) -> Sequence[Patch]:
-        return [one for one in self.patches if one.source == source and one.items]
+        return [patch for patch in self.patches if patch.source == source and patch.items]
 
 
 class Proposer(Protocol):

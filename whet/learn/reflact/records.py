@@ -215,11 +215,11 @@ class Batch:
 
     @property
     def failed(self) -> tuple[Rollout, ...]:
-        return tuple(one for one in self.rollouts if one.score is not None and not one.score.hard)
+        return tuple(rollout for rollout in self.rollouts if rollout.score is not None and not rollout.score.hard)
 
     @property
     def solved(self) -> tuple[Rollout, ...]:
-        return tuple(one for one in self.rollouts if one.score is not None and one.score.hard)
+        return tuple(rollout for rollout in self.rollouts if rollout.score is not None and rollout.score.hard)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ class Evidence:
         return tuple(rollout for batch in self.batches for rollout in batch.rollouts)
 
     def mean(self, metric: Literal["hard", "soft"]) -> float | None:
-        scores = [one.score for one in self.rollouts if one.score is not None]
+        scores = [rollout.score for rollout in self.rollouts if rollout.score is not None]
         return sum(getattr(score, metric) for score in scores) / len(scores) if scores else None
 
 

@@ -10,7 +10,7 @@ from whet.keys import seed_for
 from whet.learn.reflact.edit_items import FORMS, items_in
 from whet.learn.reflact.prompt_text import messages, prompt
 from whet.learn.reflact.records import Batch, Evidence, Patch, Pattern, Source, stamped
-from whet.learn.reflact.replies import Answered, Unreadable, ask_json, count_in, entries, notes_in, text_in, texts_in
+from whet.learn.reflact.replies import JsonAnswer, Unreadable, ask_json, count_in, entries, notes_in, text_in, texts_in
 from whet.learn.reflact.step import Step
 from whet.learn.reflact.transcripts import attempts_text, task_name
 from whet.learn.workshop import together
@@ -36,7 +36,7 @@ Minibatch = tuple[Source, str, tuple[Rollout, ...], Mapping[str, Rollout]]
 def minibatches_of(step: Step, batch: Batch) -> list[Minibatch]:
     """Failures and successes of a batch, each shuffled and cut; a failure is shown beside a solved draw of its task."""
     section = step.config.reflect
-    solved = {task_name(one): one for one in reversed(batch.solved)}
+    solved = {task_name(rollout): rollout for rollout in reversed(batch.solved)}
     sides: list[tuple[Source, tuple[Rollout, ...]]] = [("failure", batch.failed)]
     if not section.failures_only:
         sides.append(("success", batch.solved))
@@ -70,8 +70,8 @@ async def _analyse(
     ]
     shown = attempts_text(rollouts, step.shop.env, show=section.show, limit=section.transcript_chars, beside=beside)
     asked = messages(instructions, [*step.background(), ("attempts", shown)])
-    names = {task_name(one) for one in rollouts}
-    answered: Answered[Patch] = await ask_json(
+    names = {task_name(rollout) for rollout in rollouts}
+    answered: JsonAnswer[Patch] = await ask_json(
         step.shop,
         purpose,
         asked,
@@ -86,7 +86,7 @@ async def _analyse(
         patch.notes,
         patch.reasoning,
         len(rollouts),
-        (*answered.trouble, *(f"{purpose}: {one}" for one in patch.trouble)),
+        (*answered.trouble, *(f"{purpose}: {line}" for line in patch.trouble)),
         purpose.rsplit("/", 1)[-1],
     )
 
@@ -103,7 +103,7 @@ def _read(
     trouble = [f"{len(items)} items, {budget} asked for; the rest is left out"] if len(items) > budget else []
     patterns = []
     for entry in entries(data, "failure_summary"):
-        tasks = tuple(dict.fromkeys(one for one in texts_in(entry, "tasks") if one in names))
+        tasks = tuple(dict.fromkeys(name for name in texts_in(entry, "tasks") if name in names))
         if tasks:
             patterns.append(Pattern(text_in(entry, "failure_type"), text_in(entry, "description"), tasks))
     notes = notes_in(data) if wants_notes else ()

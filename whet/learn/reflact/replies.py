@@ -26,7 +26,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered(Generic[Read]):
+class JsonAnswer(Generic[Read]):
     """What was read, or None; `trouble` says what was wrong on the way."""
 
     value: Read | None
@@ -39,19 +39,19 @@ async def ask_json(
     messages: Sequence[Message],
     read: Callable[[Mapping[str, Any]], Read],
     max_tokens: int | None = None,
-) -> Answered[Read]:
+) -> JsonAnswer[Read]:
     """Consults the optimiser and reads its JSON; a reply that cannot be read goes back once with the reason."""
     first = await shop.consult(purpose, messages, max_tokens)
     try:
-        return Answered(read(object_in(first)))
+        return JsonAnswer(read(object_in(first)))
     except Unreadable as problem:
         told = f"{purpose}: {problem}"
         again = (*messages, assistant(first.text), user(prompt("again", problem=str(problem))))
     second = await shop.consult(f"{purpose}/again", again, max_tokens)
     try:
-        return Answered(read(object_in(second)), (told,))
+        return JsonAnswer(read(object_in(second)), (told,))
     except Unreadable as problem:
-        return Answered(None, (told, f"{purpose}/again: {problem}"))
+        return JsonAnswer(None, (told, f"{purpose}/again: {problem}"))
 
 
 _FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
@@ -63,9 +63,9 @@ def object_in(reply: Reply) -> dict[str, Any]:
     text = reply.text.strip()
     if not text:
         raise Unreadable("it is empty" + (", cut off by the token limit" if reply.truncated else ""))
-    found = [one for block in (*_FENCED.findall(text), text) for one in _objects(block)]
+    found = [found_object for block in (*_FENCED.findall(text), text) for found_object in _objects(block)]
     if found:
-        return max(found, key=lambda one: len(str(one)))
+        return max(found, key=lambda found_object: len(str(found_object)))
     if "{" not in text:
         raise Unreadable("it holds no JSON object")
     raise Unreadable("its JSON is cut off" if reply.truncated else "its JSON cannot be parsed")
@@ -104,7 +104,7 @@ def text_in(data: Mapping[str, Any], key: str) -> str:
     value = data.get(key, "")
     if value is None:
         return ""
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = "; ".join(value)
     if not isinstance(value, str):
         raise Unreadable(f"{key!r} must be text")
@@ -129,7 +129,7 @@ def texts_in(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """A list of texts, or one text; anything else in it is passed over."""
     value = data.get(key)
     found = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-    return tuple(clean(one) for one in found if isinstance(one, str))
+    return tuple(clean(text) for text in found if isinstance(text, str))
 
 
 def clean(text: str) -> str:
@@ -140,7 +140,7 @@ def clean(text: str) -> str:
 def entries(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     """A list of objects."""
     found = listed(data, key)
-    if any(not isinstance(one, dict) for one in found):
+    if any(not isinstance(part, dict) for part in found):
         raise Unreadable(f"each entry of {key!r} must be an object")
     return found
 
@@ -148,8 +148,8 @@ def entries(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
 def notes_in(data: Mapping[str, Any]) -> tuple[str, ...]:
     """Reminders: texts, or objects that hold one."""
     notes = []
-    for one in listed(data, "appendix_notes"):
-        text = one.get("note") or one.get("content") if isinstance(one, dict) else one
+    for note in listed(data, "appendix_notes"):
+        text = note.get("note") or note.get("content") if isinstance(note, dict) else note
         if isinstance(text, str) and text.strip():
             notes.append(" ".join(clean(text).split()))
     return tuple(notes)

@@ -24,7 +24,7 @@ def held_out(env: Environment, tasks: Sequence[int], *playbooks: Playbook) -> li
     shown = {example.question for playbook in playbooks for example in playbook.examples}
     if not shown:
         return list(tasks)
-    return [task for task in tasks if not {one.text for one in env.task("train", task).messages} & shown]
+    return [task for task in tasks if not {message.text for message in env.task("train", task).messages} & shown]
 
 
 async def roll_out(step: Step, tasks: Sequence[int]) -> Evidence:

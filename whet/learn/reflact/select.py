@@ -45,8 +45,12 @@ async def _ranked(step: Step, items: Sequence[Item], budget: int) -> dict[str, A
     def read(data: Mapping[str, Any]) -> tuple[list[int], str]:
         if "selected_indices" not in data:
             raise Unreadable("it has no 'selected_indices'")
-        named = [one for one in listed(data, "selected_indices") if isinstance(one, int) and not isinstance(one, bool)]
-        return [one for one in dict.fromkeys(named) if 0 <= one < len(items)], text_in(data, "reasoning")
+        named = [
+            index
+            for index in listed(data, "selected_indices")
+            if isinstance(index, int) and not isinstance(index, bool)
+        ]
+        return [index for index in dict.fromkeys(named) if 0 <= index < len(items)], text_in(data, "reasoning")
 
     answered = await ask_json(step.shop, f"{step.where}/ranking", asked, read)
     if answered.value is None:

@@ -174,7 +174,7 @@ def _applied(rows: Sequence[EditOutcome]) -> dict[str, int]:
 def _batches(state: StepState) -> list[dict[str, Any]]:
     rows = []
     for batch in state.evidence.batches if state.evidence else ():
-        scores = [one.score for one in batch.rollouts if one.score is not None]
+        scores = [rollout.score for rollout in batch.rollouts if rollout.score is not None]
         mark = f"b{batch.index}-"
         rows.append(
             {
@@ -217,5 +217,7 @@ def result(rollout: Rollout) -> dict[str, Any]:
 def _conversation(rollout: Rollout) -> list[dict[str, Any]]:
     said = []
     for turn in rollout.turns:
-        said += [{"role": one.author, "content": one.text} for one in (*turn.messages, turn.reply.as_message())]
+        said += [
+            {"role": message.author, "content": message.text} for message in (*turn.messages, turn.reply.as_message())
+        ]
     return said

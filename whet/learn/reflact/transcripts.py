@@ -24,7 +24,9 @@ def attempts_text(
     beside: Mapping[str, Rollout] | None = None,
 ) -> str:
     """Every attempt under its task's name. `beside` holds solved attempts at the same tasks, shown after the failed."""
-    return "\n\n".join(_attempt(one, env, show, limit, (beside or {}).get(task_name(one))) for one in rollouts)
+    return "\n\n".join(
+        _attempt(rollout, env, show, limit, (beside or {}).get(task_name(rollout))) for rollout in rollouts
+    )
 
 
 def _attempt(rollout: Rollout, env: Environment, show: Show, limit: int, solved: Rollout | None) -> str:

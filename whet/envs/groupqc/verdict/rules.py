@@ -34,7 +34,7 @@ class NeedFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class RuleJudgement:
     """The verdict of the rules: every need must be met, at every station."""
 
     verdict: TicketVerdict
@@ -45,7 +45,7 @@ class Judgement:
         return tuple(finding for finding in self.findings if finding.status in ("defect", "absent"))
 
 
-def judge(pack: Pack, mission: Mission, readings: Sequence[SummaryReading]) -> Judgement:
+def judge(pack: Pack, mission: Mission, readings: Sequence[SummaryReading]) -> RuleJudgement:
     """Apply the mission's needs to the summaries of one ticket."""
     findings = tuple(
         _finding(pack, need, station, photos)
@@ -53,7 +53,7 @@ def judge(pack: Pack, mission: Mission, readings: Sequence[SummaryReading]) -> J
         for need in mission.needs
     )
     failing = any(finding.status in ("defect", "absent") for finding in findings)
-    return Judgement("fail" if failing else "pass", findings)
+    return RuleJudgement("fail" if failing else "pass", findings)
 
 
 def stations(
@@ -129,7 +129,7 @@ def _labelled(pack: Pack, need: Need, photo: SummaryReading) -> bool:
     return bool(labels) and (not mine or not theirs or bool(mine & theirs))
 
 
-def reason(pack: Pack, judgement: Judgement, most: int = 240) -> str:
+def reason(pack: Pack, judgement: RuleJudgement, most: int = 240) -> str:
     """The judgement as the one line that a verdict carries: what each image shows, then the conclusion."""
     told: dict[int, list[str]] = {}
     for finding in judgement.findings:
