@@ -10,13 +10,19 @@ from rich.table import Table
 
 from whet.cli.terminal import TerminalProgress, console, interruptible
 from whet.config.load import load_config, write_config
+from whet.config.playbooks import read_playbook
 from whet.config.train import TrainConfig
 from whet.evals.compare import Comparison
 from whet.evals.intervals import Estimate
+from whet.gate.trial import CONFIRMED
+from whet.learn.reflact.standing import FORCING
 from whet.learn.reflact.training import Training
+from whet.run.compose import Given
 from whet.run.testing import BEST, FINAL, INITIAL, NONE, Tested
 from whet.run.train import TrainPlan, TrainResult, plan_training
 from whet.run.training_api import resume_training, train
+from whet.run.workspace import CONFIG, PLAYBOOK, find_run
+from whet.types import Split
 
 SHOWN = 160
 """Characters of a change in the list."""
@@ -39,15 +45,21 @@ def train_command(
     out.print(planned(plan), markup=False, highlight=False)
     if dry_run:
         return
+    progress = TerminalProgress()
     with interruptible():
-        result = train(settled, runs=runs, name=run, progress=TerminalProgress(), watch=Narrator(out))
+        result = train(settled, runs=runs, name=run, progress=progress, watch=Narrator(out, plan, progress))
     show(result, out)
 
 
 def resume_train_command(run: str, overrides: tuple[str, ...], *, runs: Path) -> None:
-    out = console()
+    folder = find_run(run, runs)
+    given = Given(playbook=read_playbook(str(folder / PLAYBOOK)))
+    plan = plan_training(load_config(TrainConfig, folder / CONFIG), given)
+    out, progress = console(), TerminalProgress()
     with interruptible():
-        result = resume_training(run, overrides=overrides, runs=runs, progress=TerminalProgress(), watch=Narrator(out))
+        result = resume_training(
+            run, overrides=overrides, runs=runs, progress=progress, watch=Narrator(out, plan, progress)
+        )
     show(result, out)
 
 
@@ -61,29 +73,60 @@ def planned(plan: TrainPlan) -> str:
         f"{len(plan.test)} sealed for the test\n"
         f"target {plan.model.name}, {who}, gate {plan.config.gate.name}\n"
         f"{section.epochs} epochs, {plan.steps} steps, seed {section.seed}\n"
-        f"target rollouts: {_learning(plan)} to learn from, at most {_testing(plan)} for the test, "
-        "and what the gate asks for"
+        f"target rollouts: {_learning(plan)} to learn from, about {_gating(plan)} for the gate, "
+        f"at most {_testing(plan)} for the test"
     )
 
 
-def _learning(plan: TrainPlan) -> int:
-    """Train rollouts of all epochs; sets of examples are tried besides."""
-    section = plan.config.train
-    tries = plan.config.examples.tries * plan.config.examples.probe * plan.steps
-    return section.epochs * len(plan.tasks) * plan.config.reflect.draws + (tries if plan.optimizer is None else 0)
+def ahead(plan: TrainPlan, steps: int) -> dict[Split, int]:
+    """The rollouts that may still come after so many steps, by split."""
+    return {"train": _learning(plan, steps), "select": _gating(plan, steps), "test": _testing(plan)}
+
+
+def _learning(plan: TrainPlan, steps: int = 0) -> int:
+    """Train rollouts after so many steps; sets of examples are tried besides, or an epoch is compared with the next."""
+    config, section = plan.config, plan.config.train
+    epochs, in_epoch = divmod(steps, plan.steps // section.epochs)
+    done = epochs * len(plan.tasks) + in_epoch * section.batch_size * section.accumulation
+    left = (section.epochs * len(plan.tasks) - done) * config.reflect.draws
+    tries = (plan.steps - steps) * config.examples.tries * config.examples.probe
+    return left + (tries if plan.optimizer is None else 2 * config.slow.samples * _comparisons(plan, steps))
+
+
+def _gating(plan: TrainPlan, steps: int = 0) -> int:
+    """Select rollouts after so many steps, if each step brings one candidate that differs on every task."""
+    each = sum(CONFIRMED) if plan.config.gate.name == "paired" else 2
+    advice = _comparisons(plan, steps) if plan.config.slow.use and plan.config.slow.gated else 0
+    return (plan.steps - steps + advice) * each * len(plan.select)
+
+
+def _comparisons(plan: TrainPlan, steps: int) -> int:
+    """How often an epoch is still compared with the one before it."""
+    used = plan.optimizer is not None and (plan.config.slow.use or plan.config.meta.use)
+    epochs = plan.config.train.epochs
+    return epochs - max(1, steps // (plan.steps // epochs)) if used else 0
 
 
 def _testing(plan: TrainPlan) -> int:
-    """Test rollouts if no two of the playbooks are one."""
-    playbooks = 3 if plan.initial.blank else 4
-    return playbooks * len(plan.test) * plan.config.train.repeats
+    """Test rollouts, if learning finds anything. Only a change without evidence makes final and best two playbooks."""
+    config = plan.config
+    forced = (
+        config.gate.name == FORCING
+        or (config.slow.use and not config.slow.gated)
+        or (config.reflect.lapses and not config.reflect.gate_notes)
+    )
+    playbooks = 2 + (not plan.initial.blank) + forced
+    return playbooks * len(plan.test) * config.train.repeats
 
 
 class Narrator:
-    """Says each step and each end of an epoch once."""
+    """Says each step and each end of an epoch once, and keeps the progress informed of what lies ahead."""
 
-    def __init__(self, out: Console) -> None:
+    def __init__(self, out: Console, plan: TrainPlan, progress: TerminalProgress) -> None:
         self._out = out
+        self._plan = plan
+        self._progress = progress
+        progress.expect(ahead(plan, 0))
         self._steps = 0
         self._ends = 0
 
@@ -96,6 +139,7 @@ class Narrator:
             said += [f"  {line}" for line in taken.proposal.trouble]
             self._say("\n".join(said))
         self._steps = len(training.steps)
+        self._progress.expect(ahead(self._plan, self._steps))
         for end in training.ends[self._ends :]:
             if end.action not in ("not_used", "nothing_changed"):
                 self._say(f"end of epoch {end.epoch}: guidance {_words(end.action)}")
@@ -129,10 +173,12 @@ def show(result: TrainResult, out: Console) -> None:
         for change in judged.changes:
             out.print(f"  {change[:SHOWN]}", markup=False, highlight=False, soft_wrap=True)
         out.print(f"    {judged.decision}", markup=False, highlight=False, soft_wrap=True)
-    used = result.summary["token_summary"]["_total"]
+    by_stage = result.summary["token_summary"]
+    used = by_stage["_total"]
+    calls = used["calls"] - by_stage.get("floor", {}).get("calls", 0)  # trivial policies ask nobody
     tokens = used["prompt_tokens"] + used["completion_tokens"]
     cost = f", ${used['usd']:.2f}" if used["usd"] else ""
-    out.print(f"{used['calls']:,} calls, {tokens:,} tokens{cost}, {result.seconds:.0f} s", highlight=False)
+    out.print(f"{calls:,} calls, {tokens:,} tokens{cost}, {result.seconds:.0f} s", highlight=False)
     if result.training.spent:
         out.print(f"learning ended: {result.training.spent}", highlight=False)
     if result.stopped:
