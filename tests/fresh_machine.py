@@ -61,21 +61,22 @@ def surroundings(environ: Mapping[str, str], path: Path, home: Path) -> dict[str
     return {**kept, "PATH": str(path), "HOME": str(home)}
 
 
-def play(root: Path, steps: Sequence[str], environ: Mapping[str, str], folder: Path) -> str:
-    """Clones `root` into `folder` and makes each step there; what failed, '' when nothing did."""
+def play(root: Path, steps: Sequence[str], environ: Mapping[str, str], folder: Path) -> list[str]:
+    """Clones `root` into `folder` and makes every step there; those that failed."""
     clone, home = folder / "whet", folder / "home"
     home.mkdir()
     link_tools(folder / "bin")
     subprocess.run(["git", "clone", "--quiet", str(root), str(clone)], check=True)
+    failed = []
     for step in steps:
         began = time.monotonic()
         ended = subprocess.run(
             [str(folder / "bin" / "make"), step], cwd=clone, env=surroundings(environ, folder / "bin", home)
         )
-        if ended.returncode:
-            return f"make {step} failed with exit code {ended.returncode} in {clone}"
-        say(f"make {step} passed, {time.monotonic() - began:.0f} s")
-    return ""
+        how = f"failed with exit code {ended.returncode} in {clone}" if ended.returncode else "passed"
+        say(f"make {step} {how}, {time.monotonic() - began:.0f} s")
+        failed += [step] if ended.returncode else []
+    return failed
 
 
 def main(steps: Sequence[str], root: Path = ROOT) -> int:
@@ -87,9 +88,7 @@ def main(steps: Sequence[str], root: Path = ROOT) -> int:
     if changed:
         say(f"what is not committed is not tried: {len(changed.splitlines())} files")
     folder = Path(tempfile.mkdtemp(prefix="whet-fresh-"))
-    failed = play(root, steps or STEPS, os.environ, folder)
-    if failed:
-        say(failed)
+    if play(root, steps or STEPS, os.environ, folder):
         return 1
     shutil.rmtree(folder)
     return 0
