@@ -21,6 +21,7 @@ from whet.keys import digest
 from whet.models import fenced
 from whet.models.base import FREE, Model, Request
 from whet.models.toolcalls import Reader, demanded
+from whet.source import UncachedLoader
 from whet.types import Fault, Message, Reply, Task, Usage
 
 Answer = Reply | str
@@ -106,7 +107,7 @@ def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise WhetError(f"scripted: there is no file {path}.")
     name = f"scripted_{path.stem}_{digest(str(path.resolve()))[:8]}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=UncachedLoader(name, str(path)))
     if spec is None or spec.loader is None:
         raise WhetError(f"scripted: {path} is no Python file.")
     module = importlib.util.module_from_spec(spec)
