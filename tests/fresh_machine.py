@@ -12,6 +12,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -80,6 +81,7 @@ def play(root: Path, steps: Sequence[str], environ: Mapping[str, str], folder: P
 
 
 def main(steps: Sequence[str], root: Path = ROOT) -> int:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored, and tests send it
     unknown = [step for step in steps if step not in STEPS]
     if unknown:
         say(f"there is no step {unknown[0]!r}; WHAT is one or more of: {', '.join(STEPS)}")
