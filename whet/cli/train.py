@@ -72,10 +72,14 @@ def planned(plan: TrainPlan) -> str:
         f"{plan.env.name}: {len(plan.tasks)} train tasks{short}, {len(plan.select)} for the gate, "
         f"{len(plan.test)} sealed for the test\n"
         f"target {plan.model.name}, {who}, gate {plan.config.gate.name}\n"
-        f"{section.epochs} epochs, {plan.steps} steps, seed {section.seed}\n"
+        f"{_many(section.epochs, 'epoch')}, {_many(plan.steps, 'step')}, seed {section.seed}\n"
         f"target rollouts: {_learning(plan)} to learn from, about {_gating(plan)} for the gate, "
         f"at most {_testing(plan)} for the test"
     )
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def ahead(plan: TrainPlan, steps: int) -> dict[Split, int]:
