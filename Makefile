@@ -1,13 +1,14 @@
 # make demo   trains a playbook for an embedded real language model: no key, no GPU, a few minutes
 # make test   format, lint, types, import rules and tests
 # Both make .venv if need be and install what they need.
+# make fresh  both, in a clean clone with nothing on the PATH but what the README asks for; WHAT=test runs one of them
 
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 UV      = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt
 
-.PHONY: demo test format clean
+.PHONY: demo test fresh format clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/whet train examples/demo.toml --run demo
@@ -18,6 +19,11 @@ test: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2
+
+WHAT ?= test demo
+
+fresh:
+	@$(PYTHON) tests/fresh_machine.py $(WHAT)
 
 format: $(VENV)/.test
 	$(BIN)/ruff format whet tests bench examples

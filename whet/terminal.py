@@ -5,16 +5,19 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from whet.errors import Interrupted
-from whet.types import Fault, Rollout, Ticket, Usage
+from whet.types import Fault, Rollout, Split, Ticket, Usage
+
+LAST: Split = "test"
+"""The split that a run comes to when everything else is done."""
 
 if TYPE_CHECKING:
     from whet.run.kinds import RunPage
@@ -44,22 +47,36 @@ def print_lines(*lines: str) -> None:
 
 
 class TerminalProgress:
-    """Shows one plan after another on standard error: a live bar in a terminal, else a line now and then."""
+    """Shows one plan after another on standard error: a live bar in a terminal, else a line now and then.
 
-    def __init__(self, interval: float = 10.0) -> None:
+    The time left is that of the whole run where `expect` was told what lies ahead, else that of the plan. The trivial
+    policies at the end of a run take next to no time and are not counted.
+    """
+
+    def __init__(self, interval: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = Console(stderr=True)
         self._interval = interval
+        self._clock = clock
         self._bar: Bar | None = None
+        self._ahead: dict[Split, int] = {}
+        self._split: Split | None = None
+        self._asked = 0
+        self._opened: float | None = None
         self._start(0, "")
+
+    def expect(self, ahead: Mapping[Split, int]) -> None:
+        """How many rollouts the run may still take, at most, on each split."""
+        self._ahead = dict(ahead)
 
     def _start(self, total: int, what: str) -> None:
         self._total, self._what = total, what
         self._seen = self._solved = self._scored = self._faults = 0
         self._usage = Usage()
-        self._printed = self._began = time.monotonic()
+        self._printed = self._clock()
 
     def began(self, total: int, what: str) -> None:
         self._start(total, what)
+        self._opened = self._printed if self._opened is None else self._opened
         if self._console.is_terminal:
             self._bar = Bar(
                 TextColumn("{task.description}"),
@@ -67,19 +84,23 @@ class TerminalProgress:
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[state]}"),
                 TimeElapsedColumn(),
-                TimeRemainingColumn(),
+                TextColumn("{task.fields[left]}"),
                 console=self._console,
                 transient=True,
             )
-            self._line = self._bar.add_task(what, total=total, state="")
+            self._line = self._bar.add_task(what, total=total, state="", left="")
             self._bar.start()
 
     def replayed(self, ticket: Ticket) -> None:
         self._seen += 1
+        if not self._asked:  # what an earlier session of the run has done; later replays are of this session
+            self._pass(ticket)
         self._show()
 
     def finished(self, rollout: Rollout) -> None:
         self._seen += 1
+        self._asked += 1
+        self._pass(rollout.ticket)
         self._usage += rollout.usage
         if isinstance(rollout.outcome, Fault):
             self._faults += 1
@@ -93,15 +114,34 @@ class TerminalProgress:
             self._bar.stop()
             self._bar = None
 
+    def left(self) -> str:
+        """The time left in words, at the pace of the run so far; '' before anything was asked."""
+        if not self._asked or self._opened is None:
+            return ""
+        rollouts = max(self._rollouts_ahead(), self._total - self._seen)
+        words = in_words(rollouts * (self._clock() - self._opened) / self._asked)
+        return f"{'about' if self._counted else 'at most about'} {words} left"
+
+    @property
+    def _counted(self) -> bool:
+        """Whether it is known how many rollouts are left, and not only how many there are at most."""
+        return not self._ahead or self._split == LAST
+
+    def _rollouts_ahead(self) -> int:
+        return self._ahead.get(LAST, 0) if self._split == LAST else sum(self._ahead.values())
+
+    def _pass(self, ticket: Ticket) -> None:
+        self._split = ticket.split
+        if ticket.split in self._ahead:
+            self._ahead[ticket.split] = max(0, self._ahead[ticket.split] - 1)
+
     def _show(self) -> None:
         if self._bar is not None:
-            self._bar.update(self._line, completed=self._seen, state=self._state())
-        elif time.monotonic() - self._printed > self._interval:
-            self._printed = time.monotonic()
-            left = (self._total - self._seen) * (self._printed - self._began) / max(1, self._seen)
-            self._console.print(
-                f"{self._what}: {self._seen}/{self._total} {self._state()}, {left:.0f} s left", highlight=False
-            )
+            self._bar.update(self._line, completed=self._seen, state=self._state(), left=self.left())
+        elif self._clock() - self._printed > self._interval:
+            self._printed = self._clock()
+            parts = [part for part in (self._state(), self.left()) if part]
+            self._console.print(f"{self._what}: {self._seen}/{self._total} {', '.join(parts)}", highlight=False)
 
     def _state(self) -> str:
         parts = [f"solved {self._solved / self._scored:.2f}"] if self._scored else []
@@ -110,6 +150,14 @@ class TerminalProgress:
         if self._usage.usd:
             parts.append(f"${self._usage.usd:.2f}")
         return ", ".join(parts)
+
+
+def in_words(seconds: float) -> str:
+    """A length of time as exactly as an estimate deserves."""
+    if seconds < 100.0:
+        return f"{seconds:.0f} s" if seconds < 20.0 else f"{round(seconds / 10.0) * 10} s"
+    minutes = seconds / 60.0
+    return f"{minutes:.0f} min" if minutes < 100.0 else f"{minutes / 60.0:.0f} h"
 
 
 @contextmanager

@@ -317,9 +317,9 @@ def test_an_agent_that_is_not_installed_is_named_with_how_to_install_it(monkeypa
     [
         ("agent:codx", {}, "there is no program 'codx'. Did you mean 'codex'?"),
         ("agent:'open", {}, "cannot be read"),
-        ("agent:python", {"extra": {"time_limt": 3}}, "extra.time_limt is unknown. Did you mean 'time_limit'?"),
-        ("agent:python", {"extra": {"time_limit": 0}}, "above zero"),
-        ("agent:python", {"extra": {"env": "HOME"}}, "must be a list of texts"),
+        ("agent:sh", {"extra": {"time_limt": 3}}, "extra.time_limt is unknown. Did you mean 'time_limit'?"),
+        ("agent:sh", {"extra": {"time_limit": 0}}, "above zero"),
+        ("agent:sh", {"extra": {"env": "HOME"}}, "must be a list of texts"),
         ("agent:codex", {"key_file": "/x"}, "name the variable with key_env"),
     ],
 )

@@ -37,20 +37,15 @@ def train_command(
 
 def planned(plan: TrainPlan) -> str:
     who = f"optimizer {plan.optimizer.name}" if plan.optimizer else "no optimizer"
-    learning = plan.learner.rollouts(plan.config, len(plan.tasks))
+    ahead = plan.ahead()
     return (
         f"{plan.env.name}: {len(plan.tasks)} train tasks, {len(plan.select)} for the gate, "
         f"{len(plan.test)} sealed for the test\n"
         f"learner {plan.learner.name}, target {plan.model.name}, {who}, gate {plan.config.gate.name}\n"
         f"{plan.learner.describe(plan.config, len(plan.tasks))}, seed {plan.config.train.seed}\n"
-        f"target rollouts: {learning} to learn from, at most {_testing(plan)} for the test, and what the gate asks for"
+        f"target rollouts: {ahead['train']} to learn from, about {ahead['select']} for the gate, "
+        f"at most {ahead['test']} for the test"
     )
-
-
-def _testing(plan: TrainPlan) -> int:
-    """Test rollouts if no two of the playbooks are one."""
-    playbooks = 3 if plan.initial.blank else 4
-    return playbooks * len(plan.test) * plan.config.train.repeats
 
 
 class Narrator:

@@ -19,6 +19,7 @@ from whet.envs.arguments import Argument, accept, arguments_of, parse_args
 from whet.envs.base import Environment
 from whet.errors import WhetError, nearest
 from whet.plugins import PluginGroup
+from whet.source import UncachedLoader
 
 __all__ = [
     "Address",
@@ -144,7 +145,7 @@ def _module_from(path: Path) -> Any:
     name = f"whet_env_{path.stem}_{mark}"
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=UncachedLoader(name, str(path)))
     if spec is None or spec.loader is None:
         raise WhetError(f"cannot import {path}: not a Python file")
     module = importlib.util.module_from_spec(spec)

@@ -80,6 +80,10 @@ class Learner(Protocol):
         """How many rollouts of the target it plans to learn from, the gate's apart."""
         ...
 
+    def forces(self, config: Any) -> bool:
+        """Whether it may change the policy without evidence, so that the final one is another than the best."""
+        ...
+
     def describe(self, config: Any, tasks: int) -> str:
         """The plan in a line, for a person."""
         ...

@@ -23,6 +23,7 @@ from whet.models.chat import fenced
 from whet.models.chat.toolcalls import CallReader, demanded
 from whet.models.options import ModelOptions
 from whet.models.scheme import scheme
+from whet.source import UncachedLoader
 from whet.types import Fault, Message, Reply, Task, Usage
 
 Answer = Reply | str
@@ -113,7 +114,7 @@ def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise WhetError(f"scripted: there is no file {path}.")
     name = f"scripted_{path.stem}_{digest(str(path.resolve()))[:8]}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=UncachedLoader(name, str(path)))
     if spec is None or spec.loader is None:
         raise WhetError(f"scripted: {path} is no Python file.")
     module = importlib.util.module_from_spec(spec)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from whet.types import Rollout, Ticket
+from whet.types import Rollout, Split, Ticket
 
 
 class Progress(Protocol):
     """Whoever shows how far a plan is. Called on the loop: be quick."""
+
+    def expect(self, ahead: Mapping[Split, int]) -> None:
+        """How many rollouts the run may still take, at most, on each split; unsaid where a run is one plan."""
 
     def began(self, total: int, what: str) -> None: ...
 
@@ -23,6 +27,8 @@ class Progress(Protocol):
 
 class Quiet:
     """Shows nothing."""
+
+    def expect(self, ahead: Mapping[Split, int]) -> None: ...
 
     def began(self, total: int, what: str) -> None: ...
 

@@ -14,8 +14,9 @@ from whet.envs.base import Environment
 from whet.errors import Interrupted, WhetError
 from whet.evals.sample import stratified_sample
 from whet.gate.base import Gate
+from whet.gate.trial import CONFIRMED
 from whet.keys import digest
-from whet.learn.judge import Judge
+from whet.learn.judge import FORCING, Judge
 from whet.learn.learner import Assignment, Learner, Training, learner_named
 from whet.learn.standing_files import write_standing
 from whet.learn.workshop import Workshop
@@ -67,6 +68,21 @@ class TrainPlan:
     @property
     def steps(self) -> int:
         return self.learner.steps(self.config, len(self.tasks))
+
+    def ahead(self, steps: int = 0) -> dict[Split, int]:
+        """The rollouts that may still come after so many steps, by split.
+
+        As many for the gate as if each step brought one candidate that differs on every task.
+        """
+        left = max(0, self.steps - steps)
+        each = sum(CONFIRMED) if self.config.gate.name == "paired" else 2
+        forced = self.config.gate.name == FORCING or self.learner.forces(self.config)
+        playbooks = 2 + (not self.initial.blank) + forced
+        return {
+            "train": self.learner.rollouts(self.config, len(self.tasks)) * left // self.steps,
+            "select": left * each * len(self.select),
+            "test": playbooks * len(self.test) * self.config.train.repeats,
+        }
 
     def start(self, folder: Path) -> RunStart:
         return RunStart(
@@ -165,7 +181,9 @@ async def train_plan(
         def moved() -> None:
             _write(start.folder, training, judge)
             watch(training)
+            progress.expect(plan.ahead(int(training.summary()["total_steps"])))
 
+        progress.expect(plan.ahead())
         training = plan.learner.begin(Assignment(shop, judge, plan.config, plan.tasks, moved))
         tested: SealedResult | None = None
         stopped = ""

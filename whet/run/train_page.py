@@ -21,10 +21,12 @@ SHOWN = 160
 
 def result_parts(result: TrainResult) -> list[str | RenderableType]:
     parts: list[str | RenderableType] = [*_tested(result), _accepted(result)]
-    used = result.summary["token_summary"]["_total"]
+    by_stage = result.summary["token_summary"]
+    used = by_stage["_total"]
+    calls = used["calls"] - by_stage.get("floor", {}).get("calls", 0)  # trivial policies ask nobody
     tokens = used["prompt_tokens"] + used["completion_tokens"]
     cost = f", ${used['usd']:.2f}" if used["usd"] else ""
-    parts.append(f"{used['calls']:,} calls, {tokens:,} tokens{cost}, {result.seconds:.0f} s")
+    parts.append(f"{calls:,} calls, {tokens:,} tokens{cost}, {result.seconds:.0f} s")
     if result.training.spent:
         parts.append(f"learning ended: {result.training.spent}")
     if result.stopped:

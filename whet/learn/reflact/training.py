@@ -207,15 +207,22 @@ class ReflactLearner:
         return planned_steps(config, tasks)
 
     def rollouts(self, config: ReflactConfig, tasks: int) -> int:
-        """Train rollouts of all epochs; sets of examples are tried besides."""
+        """Train rollouts of all epochs; sets of examples are tried besides, or an epoch is compared with the next."""
         tries = config.examples.tries * config.examples.probe * planned_steps(config, tasks)
-        return config.train.epochs * tasks * config.reflect.draws + (0 if self.consults(config) else tries)
+        compared = 2 * config.slow.samples * (config.train.epochs - 1) if config.slow.use or config.meta.use else 0
+        return config.train.epochs * tasks * config.reflect.draws + (compared if self.consults(config) else tries)
+
+    def forces(self, config: ReflactConfig) -> bool:
+        slow, reflect = config.slow, config.reflect
+        return (slow.use and not slow.gated) or (reflect.lapses and not reflect.gate_notes)
 
     def describe(self, config: ReflactConfig, tasks: int) -> str:
         section = config.train
         short = f", all short: a batch has {section.per_step} tasks" if tasks < section.per_step else ""
         proposer = "" if self.consults(config) else "; proposes worked examples"
-        return f"{section.epochs} epochs, {planned_steps(config, tasks)} steps{short}{proposer}"
+        steps = planned_steps(config, tasks)
+        many = f"{section.epochs} epoch{'s' * (section.epochs > 1)}, {steps} step{'s' * (steps > 1)}"
+        return f"{many}{short}{proposer}"
 
     def begin(self, assignment: Assignment) -> ReflactTraining:
         return ReflactTraining(assignment.shop, assignment.judge, assignment.config, assignment.tasks, assignment.moved)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ from whet.run.compose import (
     concurrency,
 )
 from whet.run.loop import finish
-from whet.types import Policy, Role, Rollout, Ticket
+from whet.types import Policy, Role, Rollout, Split, Ticket
 
 PURPOSE = "stage_a"
 STOPPED = 3
@@ -221,6 +221,9 @@ class _AnswerWatch:
     def __init__(self, inner: Progress, settled: Callable[[Ticket], None]) -> None:
         self._inner = inner
         self._settled = settled
+
+    def expect(self, ahead: Mapping[Split, int]) -> None:
+        self._inner.expect(ahead)
 
     def began(self, total: int, what: str) -> None:
         self._inner.began(total, what)

@@ -20,6 +20,7 @@ from whet.envs.data.template import cell
 from whet.envs.fingerprint import code_in
 from whet.errors import WhetError
 from whet.keys import digest
+from whet.source import UncachedLoader
 from whet.types import Score, Task
 
 Function = Callable[[str, dict[str, Any]], Any]
@@ -142,7 +143,7 @@ def _from_module(name: str) -> Any:
 
 def _from_file(path: Path, code: str) -> Any:
     name = f"whet_check_{path.stem}_{digest(str(path), code)[:12]}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=UncachedLoader(name, str(path)))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
