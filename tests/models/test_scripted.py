@@ -187,7 +187,7 @@ def test_a_change_anywhere_in_the_file_changes_the_fingerprint(tmp_path: Path) -
     [
         ("scripted:alone", "must be scripted:module:function"),
         ("scripted:no_such_module:f", "no_such_module cannot be loaded: ModuleNotFoundError"),
-        ("scripted:absent.py:f", "there is no file absent.py"),
+        ("scripted:absent.py:f", "cannot read absent.py"),
         ("scripted:builders:doubler", "has no function 'doubler'. Did you mean 'doubled'?"),
     ],
 )

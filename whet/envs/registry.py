@@ -6,10 +6,7 @@ packages that they adapt.
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +16,7 @@ from whet.envs.arguments import Argument, accept, arguments_of, parse_args
 from whet.envs.base import Environment
 from whet.errors import WhetError, nearest
 from whet.plugins import PluginGroup
-from whet.source import UncachedLoader
+from whet.source import module_from
 
 __all__ = [
     "Address",
@@ -125,7 +122,7 @@ def _from_file(address: Address, args: Mapping[str, Any]) -> Environment:
 
 
 def _object_in_file(address: Address) -> Callable[..., Any]:
-    module = _module_from(Path(address.path))
+    module = module_from(Path(address.path))
     found = getattr(module, address.name, None)
     if found is None:
         public = [name for name in vars(module) if not name.startswith("_")]
@@ -133,28 +130,3 @@ def _object_in_file(address: Address) -> Callable[..., Any]:
     if not callable(found):
         raise WhetError(f"{address.path}:{address.name} is neither a class nor a function that makes an environment")
     return cast(Callable[..., Any], found)
-
-
-def _module_from(path: Path) -> Any:
-    """The module in a file; the same file with the same content is imported once."""
-    try:
-        content = path.read_bytes()
-    except OSError as problem:
-        raise WhetError(f"cannot read {path}: {problem.strerror}") from None
-    mark = hashlib.blake2b(str(path.resolve()).encode() + content, digest_size=6).hexdigest()
-    name = f"whet_env_{path.stem}_{mark}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path, loader=UncachedLoader(name, str(path)))
-    if spec is None or spec.loader is None:
-        raise WhetError(f"cannot import {path}: not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException as problem:
-        del sys.modules[name]
-        if isinstance(problem, ImportError | SyntaxError):
-            raise WhetError(f"cannot import {path}: {type(problem).__name__}: {problem}") from problem
-        raise
-    return module

@@ -6,7 +6,6 @@ import functools
 import importlib
 import importlib.util
 import inspect
-import sys
 import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -23,7 +22,7 @@ from whet.models.chat import fenced
 from whet.models.chat.toolcalls import CallReader, demanded
 from whet.models.options import ModelOptions
 from whet.models.scheme import scheme
-from whet.source import UncachedLoader
+from whet.source import module_from
 from whet.types import Fault, Message, Reply, Task, Usage
 
 Answer = Reply | str
@@ -97,7 +96,7 @@ def open_scripted(address: str) -> Scripted:
     if not place or not attribute:
         raise WhetError(f"{address} must be scripted:module:function or scripted:path/file.py:function.")
     try:
-        module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+        module = module_from(Path(place)) if place.endswith(".py") else importlib.import_module(place)
     except WhetError:
         raise
     except Exception as error:
@@ -108,20 +107,6 @@ def open_scripted(address: str) -> Scripted:
         known = [name for name, value in vars(module).items() if callable(value)]
         raise WhetError(f"{address}: {place} has no function {attribute!r}.{nearest(attribute, known)}")
     return Scripted(function, address, fingerprint=digest("scripted", attribute, _file_text(module)))
-
-
-def _from_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise WhetError(f"scripted: there is no file {path}.")
-    name = f"scripted_{path.stem}_{digest(str(path.resolve()))[:8]}"
-    spec = importlib.util.spec_from_file_location(name, path, loader=UncachedLoader(name, str(path)))
-    if spec is None or spec.loader is None:
-        raise WhetError(f"scripted: {path} is no Python file.")
-    module = importlib.util.module_from_spec(spec)
-    # Dataclasses and pickles look their module up by name.
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def _file_text(module: ModuleType) -> str:

@@ -85,18 +85,8 @@ class TrainPlan:
         }
 
     def start(self, folder: Path) -> RunStart:
-        return RunStart(
-            KIND,
-            folder,
-            self.config,
-            self.identity,
-            self.env,
-            self.model,
-            self.initial,
-            self.tasks,
-            planned=self.steps,
-            optimizer=self.optimizer,
-        )
+        who = (self.env, self.model, self.initial)
+        return RunStart(KIND, folder, self.config, self.identity, *who, self.tasks, self.steps, self.optimizer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ import importlib
 import importlib.util
 import inspect
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,7 @@ from whet.envs.data.checks.base import AnswerCheck, Grading, graded
 from whet.envs.data.template import cell
 from whet.envs.fingerprint import code_in
 from whet.errors import WhetError
-from whet.keys import digest
-from whet.source import UncachedLoader
+from whet.source import module_from
 from whet.types import Score, Task
 
 Function = Callable[[str, dict[str, Any]], Any]
@@ -126,7 +124,7 @@ def code_digest(address: str) -> str:
 def load_function(address: str, code: str) -> Function:
     """The function at `module:function` or `file.py:function`, imported once for each state of its `code`."""
     where, _, name = address.rpartition(":")
-    module = _from_file(Path(where), code) if where.endswith(".py") else _from_module(where)
+    module = module_from(Path(where)) if where.endswith(".py") else _from_module(where)
     found = getattr(module, name, None)
     if not callable(found):
         raise WhetError(f"function: {where} has no function {name!r}")
@@ -139,18 +137,3 @@ def _from_module(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise WhetError(f"function: cannot import {name}: {error}; a file is named as file.py:function") from None
-
-
-def _from_file(path: Path, code: str) -> Any:
-    name = f"whet_check_{path.stem}_{digest(str(path), code)[:12]}"
-    spec = importlib.util.spec_from_file_location(name, path, loader=UncachedLoader(name, str(path)))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except (ImportError, SyntaxError) as error:
-        del sys.modules[name]
-        raise WhetError(f"function: cannot import {path}: {type(error).__name__}: {error}") from None
-    return module
