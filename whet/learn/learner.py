@@ -38,9 +38,13 @@ class Assignment:
 
 
 class Training(Protocol):
-    """A learner at work in one run. What it holds is made anew from the ledger when the run is started again."""
+    """A learner at work in one run. Subclass it; the members with a value or a body are optional.
 
-    spent: str
+    What it holds is made anew from the ledger when the run is started again.
+    """
+
+    steps_done: int = 0
+    spent: str = ""
     """Why learning ended before its plan did; '' where it did not."""
 
     async def run(self) -> None:
@@ -49,46 +53,46 @@ class Training(Protocol):
 
     def news(self) -> Sequence[str]:
         """What has happened since it was last asked, for a person."""
-        ...
+        return ()
 
     def write(self, folder: Path) -> None:
         """Write the learner's own readable files, as far as they are not written yet."""
-        ...
+        return
 
     def summary(self) -> dict[str, Any]:
         """The learner's own part of summary.json."""
-        ...
+        return {}
 
 
 class Learner(Protocol):
-    """A way to make a policy better."""
+    """A way to make a policy better. Subclass it; the members with a value or a body are optional."""
 
     name: str
-    about: str
-    config: type[TrainConfig]
+    about: str = ""
+    config: type[TrainConfig] = TrainConfig
     """What it is set up by: the shared keys, and sections of its own."""
+
+    def begin(self, assignment: Assignment) -> Training: ...
 
     def consults(self, config: Any) -> bool:
         """Whether it needs an optimiser model."""
-        ...
+        return False
 
     def steps(self, config: Any, tasks: int) -> int:
         """How many steps it plans with this many train tasks."""
-        ...
+        return 1
 
     def rollouts(self, config: Any, tasks: int) -> int:
         """How many rollouts of the target it plans to learn from, the gate's apart."""
-        ...
+        return 0
 
     def forces(self, config: Any) -> bool:
         """Whether it may change the policy without evidence, so that the final one is another than the best."""
-        ...
+        return False
 
     def describe(self, config: Any, tasks: int) -> str:
         """The plan in a line, for a person."""
-        ...
-
-    def begin(self, assignment: Assignment) -> Training: ...
+        return f"{self.steps(config, tasks)} steps"
 
 
 def learner_named(name: str) -> Learner:

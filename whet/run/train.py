@@ -171,7 +171,7 @@ async def train_plan(
         def moved() -> None:
             _write(start.folder, training, judge)
             watch(training)
-            progress.expect(plan.ahead(int(training.summary()["total_steps"])))
+            progress.expect(plan.ahead(training.steps_done))
 
         progress.expect(plan.ahead())
         training = plan.learner.begin(Assignment(shop, judge, plan.config, plan.tasks, moved))
@@ -187,13 +187,13 @@ async def train_plan(
             session.ledger.add_event("halted", why=stopped)
         _write(start.folder, training, judge)
         seconds = session.end(stopped or DONE)
-        summary = write_summary(start.folder, plan.config, training, judge, tested, stopped, seconds)
+        summary = write_summary(start, training, judge, tested, stopped, seconds)
     return TrainResult(start.folder, training, judge, tested, summary, stopped, seconds)
 
 
 def _write(folder: Path, training: Training, judge: Judge) -> None:
     training.write(folder)
-    write_standing(folder, judge, int(training.summary()["total_steps"]))
+    write_standing(folder, judge, training.steps_done)
 
 
 def run_training(

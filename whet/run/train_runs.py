@@ -89,8 +89,8 @@ def training_page(folder: Path) -> RenderableType:
     if not summary:
         return Text(f"{folder}: no step is complete yet; continue with: whet resume {folder}")
     lines = [
-        f"steps: {summary['total_steps']} of {summary['planned_steps']}, accepted {summary['total_accepts']}, "
-        f"rejected {summary['total_rejects']}, skipped {summary['total_skips']}",
+        f"steps: {summary['total_steps']} of {summary['planned_steps']}; accepted {len(summary['accepted'])} of "
+        f"{summary['total_decisions']} candidates",
         f"best playbook: {folder}/best_skill.md, from {summary['best_origin']}",
     ]
     for accepted in summary["accepted"]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-from whet.config.train import TrainConfig
 from whet.evals.compare import Comparison
 from whet.evals.estimate import Estimate
 from whet.gate.decision import Decision, expected_false_accepts
@@ -15,14 +13,14 @@ from whet.learn.judge import Judge, Judgement
 from whet.learn.learner import Training
 from whet.learn.outcome_files import SUMMARY, drawn, mean, write_evaluation
 from whet.ledger.projection import write_json
+from whet.rollout.session import RunStart
 from whet.run.sealed_test import BEST, FINAL, INITIAL, KEPT, NONE, SealedResult
 
 FOLDERS = {NONE: "test_eval_none", INITIAL: "test_eval_baseline", BEST: "test_eval", FINAL: "test_eval_final"}
 
 
 def write_summary(
-    folder: Path,
-    config: TrainConfig,
+    start: RunStart,
     training: Training,
     judge: Judge,
     tested: SealedResult | None,
@@ -30,7 +28,7 @@ def write_summary(
     seconds: float,
 ) -> dict[str, Any]:
     """Write and return the summary. `total_wall_time_s` is the clock's; all else follows from the replies."""
-    shop = judge.shop
+    shop, folder, config = judge.shop, start.folder, start.config
     write_evaluation(folder / "selection_eval_baseline", shop.selected(judge.initial))
     if judge.final is not None:
         write_evaluation(folder / "final_selection_eval", drawn(shop, judge.final))
@@ -43,6 +41,8 @@ def write_summary(
         "version": version("whet"),
         "config": config.model_dump(mode="json", exclude={"control"}),
         **_standing(judge),
+        "total_steps": training.steps_done,
+        "planned_steps": start.planned,
         **training.summary(),
         "total_decisions": len(judge.judgements),
         "learning_rollouts": shop.planned,

@@ -73,7 +73,7 @@ def _write_end(folder: Path, training: ReflactTraining, end: EpochEnd) -> None:
         write_json(place / "meta_skill_result.json", found)
 
 
-def counts(history: Sequence[dict[str, Any]], planned: int) -> dict[str, Any]:
+def counts(history: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """How many steps were accepted, rejected and skipped, over all and by epoch."""
     actions = Counter(_outcome(record["action"]) for record in history)
     epochs = []
@@ -92,8 +92,6 @@ def counts(history: Sequence[dict[str, Any]], planned: int) -> dict[str, Any]:
             }
         )
     return {
-        "total_steps": len(history),
-        "planned_steps": planned,
         "total_accepts": actions["accept"],
         "total_rejects": actions["reject"],
         "total_skips": actions["skip"],

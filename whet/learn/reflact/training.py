@@ -14,7 +14,7 @@ from typing import Any
 
 from whet.errors import WhetError
 from whet.learn.judge import Judge, Judgement, Standing
-from whet.learn.learner import Assignment
+from whet.learn.learner import Assignment, Learner, Training
 from whet.learn.reflact.artifacts import TrainingFiles, counts
 from whet.learn.reflact.config import ReflactConfig
 from whet.learn.reflact.epoch_end import EpochEnd, end_epoch
@@ -80,7 +80,7 @@ class StepState:
 
 
 @dataclass(slots=True)
-class ReflactTraining:
+class ReflactTraining(Training):
     """A run of ReflACT. Everything it holds is made anew from the ledger when it is started again."""
 
     shop: Workshop
@@ -90,6 +90,7 @@ class ReflactTraining:
     moved: Callable[[], None] = lambda: None
     steps: list[StepState] = field(default_factory=list)
     ends: list[EpochEnd] = field(default_factory=list)
+    steps_done: int = 0
     spent: str = ""
     files: TrainingFiles = field(init=False)
     _told: tuple[int, int] = (0, 0)
@@ -184,16 +185,17 @@ class ReflactTraining:
 
     def write(self, folder: Path) -> None:
         self.files.write(folder, self)
+        self.steps_done = len(self.files.history)
 
     def summary(self) -> dict[str, Any]:
-        return counts(self.files.history, self.total)
+        return counts(self.files.history)
 
 
 def planned_steps(config: ReflactConfig, tasks: int) -> int:
     return config.train.epochs * -(-tasks // config.train.per_step)
 
 
-class ReflactLearner:
+class ReflactLearner(Learner):
     """ReflACT as the entry point `whet.learners` finds it."""
 
     name = "reflact"
