@@ -164,7 +164,7 @@ REFUSALS = {
     "environment": (("eval", "reasoning-gim/x", "-m", "baseline:oracle"), "reasoning-gym"),
     "split": (("eval", SUMS, "-m", "baseline:oracle", "--split", "dev"), "'train', 'select' or 'test'"),
     "scheme": (("eval", SUMS, "-m", "opnai:x"), "openai"),
-    "no scheme": (("eval", SUMS, "-m", "gpt-4"), "an address begins with one of openai"),
+    "no scheme": (("eval", SUMS, "-m", "gpt-4"), "an address begins with one of agent"),
     "baseline": (("eval", SUMS, "-m", "baseline:orcle"), "Did you mean 'oracle'?"),
     "key": (("eval", SUMS, "-m", "baseline:oracle", "--set", "evl.n=3"), "Did you mean 'eval'?"),
     "playbook": (("eval", SUMS, "-m", "baseline:oracle", "--playbook", "none.md"), "none.md: no such playbook"),
