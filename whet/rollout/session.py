@@ -90,7 +90,7 @@ class RunStart:
     elsewhere: str = "give this one another name with --run"
     """What to do where the folder holds another run."""
     takes_over: bool = False
-    """Whether a folder in which nothing has been answered may go over to this run from another one."""
+    """Whether a folder in which nothing has been answered may go over to this run from another of its kind."""
 
 
 @dataclass(slots=True)
@@ -311,7 +311,7 @@ def _claim(start: RunStart) -> LedgerWriter:
     try:
         held = ledger.meta()
         if held.get("identity", identity) != identity:
-            if not start.takes_over or ledger.counts()["rollouts"]:
+            if not start.takes_over or held["kind"] != start.kind or ledger.counts()["rollouts"]:
                 raise WhetError(f"{folder}: holds another run ({_difference(start, held)}); {start.elsewhere}")
             _write_playbook(start)
         ledger.set_meta(

@@ -40,10 +40,7 @@ class ChatFilter:
         wanted = self.purpose.rstrip("/")
         found = [purpose for purpose in known if purpose == wanted or purpose.startswith(f"{wanted}/")]
         if not found:
-            listed = ", ".join(known) or "none, it has no rollout yet"
-            raise WhetError(
-                f"there is no purpose {self.purpose!r}.{nearest(self.purpose, known)} Known here: {listed}."
-            )
+            raise _unknown("purpose", self.purpose, known)
         return found
 
     def takes(self, rollout: Rollout) -> bool:
@@ -77,9 +74,7 @@ def export_chat(
 ) -> ChatExport:
     """Write the conversations of a run of any kind as JSON lines, by purpose, task and draw."""
     if chosen.split and chosen.split not in SPLITS:
-        raise WhetError(
-            f"there is no split {chosen.split!r}.{nearest(chosen.split, SPLITS)} Known: {', '.join(SPLITS)}."
-        )
+        raise _unknown("split", chosen.split, SPLITS)
     folder = find_run(run, runs)
     path = out or folder / CHAT
     written = silent = 0
