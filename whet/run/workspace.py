@@ -78,7 +78,10 @@ def find_run(path: str | Path, runs: Path = RUNS) -> Path:
 def run_kind(folder: Path) -> str:
     """The kind of run in a folder, as its ledger says."""
     with Ledger.read(folder) as ledger:
-        return ledger.meta()["kind"]
+        kind = ledger.meta().get("kind")
+    if kind is None:
+        raise WhetError(f"{folder}: was ended before it began; start its command again")
+    return kind
 
 
 def last_end(ledger: Ledger) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from builders import FromFunction
+from crashes import Crash, crashing
 from photo_trees import FAIL, MISSION, describer, group
 from typer.testing import CliRunner
 
@@ -276,6 +277,17 @@ def test_faults_of_stage_a_stay_in_what_is_rebuilt(photos: Path, tmp_path: Path)
     assert b"server_error" in before["f.errors.jsonl"]
     rebuild_run(tmp_path / "f.run")
     assert written(tmp_path) == before
+
+
+def test_a_run_that_was_killed_before_it_began_is_listed_as_such(
+    whet: Whet, photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        crashing(patch, 1, before=True)
+        with pytest.raises(Crash):
+            stage_a(photos)
+    assert "was ended before it began" in " ".join(whet("runs", "--runs", photos.parent).out.split())
+    assert stage_a(photos).written == 3
 
 
 def test_the_answers_of_stage_a_are_exported_with_their_photos_by_hash(photos: Path, tmp_path: Path) -> None:
