@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from whet.cli.envs import app as envs
+from whet.cli.export import app as export
 from whet.cli.gate import app as gate
 from whet.cli.installed import CommandList
 from whet.cli.models import app as models
@@ -24,6 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(envs)
+app.add_typer(export)
 app.add_typer(gate)
 app.add_typer(models)
 app.add_typer(runs)

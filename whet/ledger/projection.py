@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from whet import wire
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write beside, then rename over: after a kill the old file or the new one stands there, never a part.
+@contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to that stands at `path` when the block has ended well, and nowhere otherwise.
 
-    Nothing is forced to the disk, which takes milliseconds a file: what a power cut takes is rebuilt from the ledger.
+    It is written beside and renamed over: after a kill the old file or the new one stands there, never a part. Nothing
+    is forced to the disk, which takes milliseconds a file: what a power cut takes is rebuilt from the ledger.
     """
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        beside.write_bytes(data)
+        with beside.open("wb") as file:
+            yield file
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    with atomic_file(path) as file:
+        file.write(data)
 
 
 def sweep(folder: Path) -> None:

@@ -76,6 +76,11 @@ class Ledger:
         row = self._db.execute(sql, (key,)).fetchone()
         return wire.rollout_in(orjson.loads(row[0])) if row else None
 
+    def purposes(self) -> list[str]:
+        """What rollouts were made for, those that ended in a fault included."""
+        sql = "SELECT purpose FROM rollouts UNION SELECT purpose FROM faults ORDER BY purpose"
+        return [purpose for (purpose,) in self._db.execute(sql)]
+
     def rollouts(self, purpose: str) -> Iterator[Rollout]:
         """Answered rollouts of a purpose with their transcripts, by task and draw."""
         sql = "SELECT body FROM rollouts JOIN transcripts USING (seq) WHERE purpose = ? ORDER BY split, task, draw, key"

@@ -16,8 +16,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from whet import wire
-from whet.config.load import load_config, write_config
+from whet.config.load import write_config
 from whet.config.playbooks import write_playbook
 from whet.config.schema import EndpointSection, PolicyConfig, SandboxSection
 from whet.envs.base import Environment
@@ -85,6 +87,10 @@ class RunStart:
     optimizer: Model | None = None
     more: Mapping[str, str] = field(default_factory=dict)
     """Further facts to keep with the run, by name."""
+    elsewhere: str = "give this one another name with --run"
+    """What to do where the folder holds another run."""
+    takes_over: bool = False
+    """Whether a folder in which nothing has been answered may go over to this run from another of its kind."""
 
 
 @dataclass(slots=True)
@@ -299,23 +305,34 @@ def _claim(start: RunStart) -> LedgerWriter:
     new = not (folder / FILE).exists()
     if new:
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / PLAYBOOK, write_playbook(start.playbook))
+        _write_playbook(start)
         _write_config(start)
     ledger = LedgerWriter.create(folder) if new else LedgerWriter.open(folder)
     try:
         held = ledger.meta()
         if held.get("identity", identity) != identity:
-            raise WhetError(
-                f"{folder}: holds another run ({_difference(start, held)}); give this one another name with --run"
-            )
-        meta = {"identity": identity, "kind": start.kind, "playbook": start.identity.playbook}
-        ledger.set_meta(**meta, tasks=wire.dumps(start.tasks).decode(), **start.more)
+            if not start.takes_over or held["kind"] != start.kind or ledger.counts()["rollouts"]:
+                raise WhetError(f"{folder}: holds another run ({_difference(start, held)}); {start.elsewhere}")
+            _write_playbook(start)
+        ledger.set_meta(
+            identity=identity,
+            depends_on=wire.dumps(start.identity.config).decode(),
+            kind=start.kind,
+            model=start.identity.model,
+            playbook=start.identity.playbook,
+            tasks=wire.dumps(start.tasks).decode(),
+            **start.more,
+        )
         _write_config(start)
         sweep(folder)
     except BaseException:
         ledger.close()
         raise
     return ledger
+
+
+def _write_playbook(start: RunStart) -> None:
+    write_atomically(start.folder / PLAYBOOK, write_playbook(start.playbook))
 
 
 def _write_config(start: RunStart) -> None:
@@ -327,11 +344,11 @@ def _write_config(start: RunStart) -> None:
 
 
 def _difference(start: RunStart, held: Mapping[str, str]) -> str:
-    """The first key that differs from the stored config, for the message."""
+    """The first key that differs from what the stored run depends on, for the message."""
     if held.get("kind", start.kind) != start.kind:
         return f"it is of another kind: {held['kind']}"
-    stored = load_config(type(start.config), start.folder / CONFIG).identity()
-    return next(_differing("", stored, start.config.identity()), "its environment, model or playbook has changed")
+    stored, own = (orjson.loads(text) for text in (held["depends_on"], wire.dumps(start.identity.config)))
+    return next(_differing("", stored, own), "its environment, model or playbook has changed")
 
 
 def _differing(path: str, old: Any, new: Any) -> Iterator[str]:

@@ -14,7 +14,7 @@ from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig, PolicyConfig
 from whet.errors import WhetError
 from whet.ledger.store import FILE, Ledger
-from whet.rollout.session import CONFIG, PLAYBOOK, Identity
+from whet.rollout.session import CONFIG, ENDED, PLAYBOOK, SESSION, Identity
 from whet.types import Outcome, Playbook, Rollout
 
 RUNS = Path("runs")
@@ -78,7 +78,16 @@ def find_run(path: str | Path, runs: Path = RUNS) -> Path:
 def run_kind(folder: Path) -> str:
     """The kind of run in a folder, as its ledger says."""
     with Ledger.read(folder) as ledger:
-        return ledger.meta()["kind"]
+        kind = ledger.meta().get("kind")
+    if kind is None:
+        raise WhetError(f"{folder}: was ended before it began; start its command again")
+    return kind
+
+
+def last_end(ledger: Ledger) -> str:
+    """How the last session of a run ended; '' while it is under way, and where it was killed."""
+    moments = [event for event in ledger.events() if event.name in (SESSION, ENDED)]
+    return str(moments[-1].body["why"]) if moments and moments[-1].name == ENDED else ""
 
 
 def run_name(config: PolicyConfig, identity: Identity) -> str:

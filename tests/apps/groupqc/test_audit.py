@@ -13,7 +13,8 @@ import pytest
 from builders import FromFunction
 
 from whet.apps.groupqc.audit.figures import figures
-from whet.apps.groupqc.audit.files import METRICS, NG, NP, REPORT, STATS, STEPS, WRONG
+from whet.apps.groupqc.audit.files import METRICS, NG, NP, STATS, STEPS, WRONG
+from whet.apps.groupqc.audit.report import REPORT
 from whet.apps.groupqc.audit.run import AuditResult, AuditSettings, run_audit
 from whet.config.load import load_config
 from whet.config.schema import EvalConfig

@@ -18,6 +18,7 @@ from whet.apps.groupqc.stage_a.run import StageAResult, run_stage_a
 from whet.envs.groupqc.tickets.lint import lint_file
 from whet.errors import FaultError, WhetError
 from whet.ledger.store import Ledger
+from whet.ledger.writer import LedgerWriter
 from whet.models.base import Model, Request
 from whet.types import Fault, Reply
 
@@ -320,18 +321,18 @@ class Crash(BaseException):
 def test_a_crash_at_every_commit_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tree(tmp_path / "root")
     whole = run(root, tmp_path / "whole.jsonl")
-    commit = Ledger._commit
+    commit = LedgerWriter._commit
     for at in itertools.count(1):
         out, count = tmp_path / str(at) / "whole.jsonl", [0]
 
-        def dying(self: Ledger, statements: Any, at: int = at, count: list[int] = count) -> None:
+        def dying(self: LedgerWriter, statements: Any, at: int = at, count: list[int] = count) -> None:
             count[0] += 1
             if count[0] >= at:
                 raise Crash
             commit(self, statements)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Ledger, "_commit", dying)
+            patch.setattr(LedgerWriter, "_commit", dying)
             try:
                 run(root, out, None, "control.concurrency=2")
             except Crash:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from whet.envs.ordebug import metrics
 from whet.errors import WhetError
 from whet.evals.estimate import Estimate, mean_estimate
-from whet.run.compose import BASELINE
+from whet.rollout.cast import BASELINE
 from whet.run.floor import FLOOR
 from whet.run.workspace import EVAL, Run
 from whet.types import Rollout

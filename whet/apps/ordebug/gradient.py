@@ -15,9 +15,10 @@ from whet.config.load import load_config
 from whet.config.schema import EvalConfig
 from whet.envs.ordebug.family import CELL_NAMES, DIFFICULTIES, FAMILY
 from whet.evals.estimate import Estimate
-from whet.rollout.engine import Progress
-from whet.run.api import run_evaluation
-from whet.run.compose import BASELINE, Given
+from whet.rollout.cast import BASELINE
+from whet.rollout.progress import Progress
+from whet.run.compose import Given
+from whet.run.evaluate import run_evaluation
 from whet.run.workspace import RUNS, open_run
 
 if TYPE_CHECKING:

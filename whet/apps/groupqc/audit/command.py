@@ -29,7 +29,7 @@ from whet.apps.groupqc.options import (
 from whet.errors import WhetError
 
 if TYPE_CHECKING:
-    from whet.apps.groupqc.audit.run import AuditResult, AuditSettings
+    from whet.apps.groupqc.audit.run import AuditSettings
     from whet.types import Split
 
 GENERATED = "generated"
@@ -69,7 +69,7 @@ def audit(
     from whet.envs.groupqc.environment import GroupQc
     from whet.ledger.projection import write_json
     from whet.run.compose import Given
-    from whet.terminal import TerminalProgress, interruptible
+    from whet.terminal import TerminalProgress, console, interruptible, print_page
 
     file = "" if source == GENERATED else source
     args = _env_args(arg or (), pack, mission, exclude, strict if file else None)
@@ -88,8 +88,7 @@ def audit(
         )
     if json is not None:
         write_json(json, dict(result.metrics))
-    show_audit(result)
-    raise SystemExit(_exit_code(result))
+    print_page(result.page(), console())
 
 
 def _env_args(
@@ -132,38 +131,3 @@ def audit_settings(
     if len(set(grid)) < len(grid):
         raise WhetError("--decode: a decode is given twice; draw it more often with --samples")
     return AuditSettings(Ballot(grid, samples), sequential, split, releases, every)
-
-
-def _exit_code(result: AuditResult) -> int:
-    """3 when it was stopped, 1 when tickets are left without a vote, else 0."""
-    if result.tally.stopped:
-        return 3
-    return 1 if result.metrics["n_unfinished"] else 0
-
-
-def show_audit(result: AuditResult) -> None:
-    """The matrix, the figures and what else there is to know, on the terminal."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    from whet.apps.groupqc.audit.report import cut_line, figure_lines, summary_lines
-    from whet.terminal import console, print_lines
-
-    out, metrics = console(), result.metrics
-    matrix = Table(box=SIMPLE_HEAD)
-    for heading in ("label", "verdict pass", "verdict fail", "invalid"):
-        matrix.add_column(heading, justify="left" if heading == "label" else "right")
-    for label, row in metrics["confusion"].items():
-        matrix.add_row(label, *(str(row[call]) for call in ("pass", "fail", "invalid")))
-    out.print(matrix)
-    table = Table(box=SIMPLE_HEAD, show_header=False)
-    for name, value in figure_lines(metrics):
-        table.add_row(Text(name), Text(value))
-    out.print(table)
-    lines = summary_lines(metrics)
-    if metrics["risk_coverage"] is not None:
-        lines.append(cut_line(metrics["risk_coverage"]))
-    if result.tally.stopped:
-        lines.append(f"stopped: {result.tally.stopped}; start the same command again to go on")
-    print_lines(*lines, f"report: {result.folder}/report.md")

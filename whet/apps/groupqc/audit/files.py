@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whet.apps.groupqc.audit.figures import figures
-from whet.apps.groupqc.audit.report import report_text
+from whet.apps.groupqc.audit.report import REPORT, report_text
 from whet.envs.groupqc.records import SiteTicket
 from whet.envs.groupqc.tickets.line import json_line
 from whet.envs.groupqc.verdict.metrics import VotedTicket, confusion
@@ -24,7 +24,6 @@ NP = "baseline_np_cases.jsonl"
 NG = "baseline_ng_cases.jsonl"
 STEPS = "baseline_metrics_steps.jsonl"
 REJECTS = "rejects.jsonl"
-REPORT = "report.md"
 
 AuditRow = dict[str, Any]
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+REPORT = "report.md"
 
 SHOWN = 20
 """Wrong tickets of each kind that the report shows; the files have them all."""
@@ -36,6 +42,26 @@ def report_text(metrics: ReportRow, wrong: Sequence[ReportRow]) -> str:
         if rows:
             parts.append(_cases(title, rows))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def page_parts(folder: Path, metrics: ReportRow) -> list[str | RenderableType]:
+    """An audit on the terminal: the matrix, the figures, what was looked at, and where the report lies."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    matrix = Table(box=SIMPLE_HEAD)
+    for heading in ("label", "verdict pass", "verdict fail", "invalid"):
+        matrix.add_column(heading, justify="left" if heading == "label" else "right")
+    for label, row in metrics["confusion"].items():
+        matrix.add_row(label, *(str(row[call]) for call in ("pass", "fail", "invalid")))
+    table = Table(box=SIMPLE_HEAD, show_header=False)
+    for name, value in figure_lines(metrics):
+        table.add_row(Text(name), Text(value))
+    lines = summary_lines(metrics)
+    if metrics["risk_coverage"] is not None:
+        lines.append(cut_line(metrics["risk_coverage"]))
+    return [matrix, table, *lines, f"report: {folder / REPORT}"]
 
 
 def summary_lines(metrics: ReportRow) -> list[str]:

@@ -1,49 +1,48 @@
 """An audit: every ticket voted on, nothing learned, and what came of it in six files and a report.
 
-It rests on the engine and the ledger of an evaluation. Draws are planned ahead; with sequential voting, a ticket's next
-draws are planned when all of its earlier ones are in, so what is decided never depends on who finished first.
+Draws are planned ahead; with sequential voting, a ticket's next draws are planned when all of its earlier ones are in,
+so what is decided never depends on who finished first.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from whet import wire
 from whet.apps.groupqc.audit.figures import BUDGET
 from whet.apps.groupqc.audit.files import write_files
+from whet.apps.groupqc.audit.report import page_parts
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig
 from whet.envs.base import Environment
 from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.pack.schema import TicketVerdict
 from whet.envs.groupqc.verdict.lines import read_verdict
-from whet.envs.groupqc.verdict.votes import Ballot, Votes, draws_wanted
+from whet.envs.groupqc.verdict.votes import Ballot, DecodeSettings, Votes, draws_wanted
 from whet.errors import Interrupted, WhetError
 from whet.evals.attempts import TaskId
 from whet.evals.sample import stratified_sample
-from whet.keys import digest
+from whet.keys import digest, policy_digest, rollout_key
 from whet.ledger.store import Ledger
 from whet.models.base import Model
-from whet.rollout.budget import Budget
-from whet.rollout.engine import Engine, Progress, Quiet, Tally
-from whet.run.compose import (
-    Given,
-    build_bounds,
-    build_environment,
-    build_limits,
-    build_model,
-    build_player,
-    build_sampling,
-    build_works,
-    concurrency,
-)
-from whet.run.loop import finish
+from whet.rollout.cast import open_model, sampling_of
+from whet.rollout.loop import finish
+from whet.rollout.progress import Progress, Quiet, Tally
+from whet.rollout.session import DONE, Identity, RunStart, Session
+from whet.run.compose import Given, build_environment
+from whet.run.kinds import RunPage
 from whet.run.project import project
-from whet.run.workspace import EVAL, RUNS, Identity, claim_run, run_name
-from whet.types import SPLITS, Playbook, Policy, Role, Rollout, Split, Ticket
+from whet.run.workspace import EVAL, RUNS, run_name
+from whet.types import SPLITS, Playbook, Policy, Rollout, Split, Ticket
+
+KIND = "audit"
+"""The kind of run that an audit is."""
+
+STOPPED = 3
+"""Exit code of an audit that was ended by a budget or by too many faults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +61,13 @@ class AuditSettings:
             {"sequential": True} if self.sequential else {}
         )
 
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> AuditSettings:
+        """Settings from the JSON that a run keeps of them."""
+        ballot = data["ballot"]
+        grid = tuple(DecodeSettings(**decode) for decode in ballot["grid"])
+        return cls(**{**data, "ballot": Ballot(grid, ballot["samples"])})
+
 
 @dataclass(frozen=True, slots=True)
 class AuditPlan:
@@ -70,7 +76,6 @@ class AuditPlan:
     config: EvalConfig
     settings: AuditSettings
     env: GroupQc
-    model: Model
     playbook: Playbook
     tasks: tuple[TaskId, ...]
     over_length: int
@@ -79,6 +84,30 @@ class AuditPlan:
 
     def folder(self, runs: Path = RUNS, name: str | None = None) -> Path:
         return runs / (name or f"audit-{run_name(self.config, self.identity)}")
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """The policy of each decode of the grid."""
+        return tuple(self._policy(decode) for decode in self.settings.ballot.grid)
+
+    def _policy(self, decode: DecodeSettings) -> Policy:
+        given = {name: value for name, value in asdict(decode).items() if value is not None}
+        sampling = self.config.target.sampling.model_copy(update=given)
+        return Policy(self.identity.model, sampling_of(sampling), self.playbook)
+
+    def start(self, folder: Path, model: Model) -> RunStart:
+        return RunStart(
+            KIND,
+            folder,
+            self.config,
+            self.identity,
+            self.env,
+            model,
+            self.playbook,
+            tuple(range(len(self.tasks))),
+            planned=len(self.tasks) * self.settings.ballot.draws,
+            more={KIND: wire.dumps(self.settings).decode()},
+        )
 
 
 @dataclass(slots=True)
@@ -113,19 +142,27 @@ class AuditResult:
     tally: Tally
     seconds: float
 
+    def page(self) -> RunPage:
+        """The matrix, the figures, what else there is to know. Exit code 1 when tickets are left without a vote."""
+        parts = page_parts(self.folder, self.metrics)
+        if self.tally.stopped:
+            parts.append(f"stopped: {self.tally.stopped}\ncontinue with: whet resume {self.folder}")
+            return RunPage(parts, STOPPED)
+        return RunPage(parts, 1 if self.metrics["n_unfinished"] else 0)
 
-def plan_audit(config: EvalConfig, settings: AuditSettings, given: Given = Given()) -> AuditPlan:
-    """Build what the config names and choose the tickets. Calls no model and writes nothing of the audit's own."""
-    env = _tickets(build_environment(config, given))
-    model = given.model or build_model(config.target, config.control.target, env)
-    playbook = given.playbook or read_playbook(config.eval.playbook)
-    tasks = _chosen(env, config, settings)
+
+def plan_audit(
+    config: EvalConfig, settings: AuditSettings, env: Environment, model: str, playbook: Playbook
+) -> AuditPlan:
+    """Choose the tickets. `model` is the fingerprint of who votes; nobody is called, and nothing is written."""
+    tickets = _tickets(env)
+    tasks = _chosen(tickets, config, settings)
     sampled = config.eval.model_dump(mode="json", exclude={"playbook"})
     config_part = config.identity() | {"eval": sampled, "audit": settings.identity()}
-    identity = Identity(config_part, env.fingerprint, model.fingerprint, digest(playbook))
-    over = frozenset(task for task in tasks if env.size(task[0]) is None and env.too_long(*task))
+    identity = Identity(config_part, env.fingerprint, model, digest(playbook))
+    over = frozenset(task for task in tasks if env.size(task[0]) is None and tickets.too_long(*task))
     fit = tuple(task for task in tasks if task not in over)
-    return AuditPlan(config, settings, env, model, playbook, fit, len(over), identity)
+    return AuditPlan(config, settings, tickets, playbook, fit, len(over), identity)
 
 
 def _tickets(env: Environment) -> GroupQc:
@@ -149,14 +186,6 @@ def _chosen(env: GroupQc, config: EvalConfig, settings: AuditSettings) -> tuple[
     return tuple(sorted(tasks, key=lambda task: (SPLITS.index(task[0]), task[1])))
 
 
-class AuditInterrupted(Interrupted):
-    """Ctrl-C ended the audit; the same command goes on."""
-
-    def __init__(self, folder: str) -> None:
-        super().__init__(folder)
-        self.args = (f"interrupted; what is done is kept in {folder}, start the same command again to go on",)
-
-
 def run_audit(
     config: EvalConfig,
     settings: AuditSettings = AuditSettings(),
@@ -167,126 +196,93 @@ def run_audit(
     progress: Progress | None = None,
     retry_faults: bool = False,
 ) -> AuditResult:
-    """Plan and work off the audit that `config` and `settings` describe."""
-    plan = plan_audit(config, settings, given)
-    shown = progress or Quiet()
+    """Plan and work off the audit that is described. Ctrl-C raises `Interrupted`, which names the run."""
+    env = _tickets(build_environment(config, given))
+    model = given.model or open_model(config.target, config.control.target, env)
+    playbook = given.playbook or read_playbook(config.eval.playbook)
+    plan = plan_audit(config, settings, env, model.fingerprint, playbook)
+    start = plan.start(plan.folder(runs, name), model)
     try:
-        return finish(lambda: audit_plan(plan, progress=shown, runs=runs, name=name, retry_faults=retry_faults))
+        return finish(lambda: audit_plan(plan, start, progress or Quiet(), retry_faults))
     except KeyboardInterrupt:
-        raise AuditInterrupted(str(plan.folder(runs, name))) from None
+        raise Interrupted(str(start.folder)) from None
 
 
-async def audit_plan(
-    plan: AuditPlan, *, progress: Progress, runs: Path = RUNS, name: str | None = None, retry_faults: bool = False
-) -> AuditResult:
-    """Work off a plan under `runs`, continuing where an earlier session of the same audit stopped."""
-    folder = plan.folder(runs, name)
-    began = time.monotonic()
-    try:
-        with claim_run(folder, plan.config, plan.playbook, plan.identity, list(range(len(plan.tasks)))) as ledger:
-            ledger.add_event("session", planned=len(plan.tasks) * plan.settings.ballot.draws)
-            voting = _AuditRounds(plan, ledger, progress, retry_faults)
-            try:
-                polls = await voting.run()
-            except BaseException as error:
-                ledger.add_event("ended", seconds=time.monotonic() - began, why=type(error).__name__)
-                raise
-            ledger.add_event("ended", seconds=time.monotonic() - began, why=voting.tally.stopped or "done")
-            project(folder, plan.config, ledger)
-            metrics = write_files(folder, plan, polls)
-            wall = sum(event.body["seconds"] for event in ledger.events("ended"))
-    finally:
-        await plan.model.close()
-    return AuditResult(folder, metrics, voting.tally, wall)
+async def audit_plan(plan: AuditPlan, start: RunStart, progress: Progress, retry_faults: bool = False) -> AuditResult:
+    """Work off a plan, continuing where an earlier session of the same audit stopped."""
+    async with Session.open(start, progress) as session:
+        voting = Voting(plan, session.ledger)
+        tally = await _vote(session, voting, retry_faults)
+        seconds = session.end(tally.stopped or DONE)
+        metrics = write_audit(start.folder, voting)
+    return AuditResult(start.folder, metrics, tally, seconds)
 
 
-class _AuditRounds:
-    """One session of an audit: an engine for each decode of the grid, and the state of each ticket."""
+async def _vote(session: Session, voting: Voting, retry_faults: bool) -> Tally:
+    """Round after round until every ticket has the draws it needs, or the run is stopped."""
+    tally = Tally(0)
+    policies = voting.plan.policies
+    what = f"{voting.plan.config.target.model} votes"
+    while not tally.stopped and (drawn := voting.next_draws()):
+        for number, policy in enumerate(policies):
+            tickets = [voting.ticket(poll, draw) for poll, draw in drawn if draw % len(policies) == number]
+            if tickets and not tally.stopped:
+                tally.add(await session.work_off(policy, tickets, what, retry_faults=retry_faults))
+        voting.read(drawn)
+    return tally
 
-    def __init__(self, plan: AuditPlan, ledger: Ledger, progress: Progress, retry_faults: bool) -> None:
+
+class Voting:
+    """The votes on every ticket as a ledger has them, round after round."""
+
+    def __init__(self, plan: AuditPlan, ledger: Ledger) -> None:
         self.plan = plan
-        self.tally = Tally(0)
-        self._ledger = ledger
-        self._progress = progress
-        self._retry = retry_faults
-        earlier = sum(event.body["seconds"] for event in ledger.events("ended"))
-        self._budget = Budget(build_limits(plan.config.control), ledger.spent(), earlier)
-        self._works = build_works(plan.config)
-        self._engines = [self._engine(number) for number in range(len(plan.settings.ballot.grid))]
+        self.ledger = ledger
+        self.polls = [Poll(task) for task in plan.tasks]
+        self._policies = [policy_digest(policy) for policy in plan.policies]
 
-    def _engine(self, number: int) -> Engine:
-        plan, config = self.plan, self.plan.config
-        decode = {
-            name: value for name, value in asdict(plan.settings.ballot.decode(number)).items() if value is not None
-        }
-        sampling = config.target.sampling.model_copy(update=decode)
-        players: Mapping[Role, Any] = {"target": build_player(plan.model, sampling, config.control.target)}
-        policy = Policy(plan.model.fingerprint, build_sampling(sampling), plan.playbook)
-        return Engine(
-            plan.env,
-            policy,
-            players,
-            self._ledger,
-            self._budget,
-            bounds=build_bounds(config),
-            works=self._works,
-            concurrency=concurrency(config, players),
-            patience=config.control.patience,
-        )
-
-    async def run(self) -> list[Poll]:
-        """Round after round until every ticket has the draws it needs, or the run is stopped."""
+    def next_draws(self) -> list[tuple[Poll, int]]:
+        """The next draws of each ticket that needs more of them; none when all is decided."""
         ballot, sequential = self.plan.settings.ballot, self.plan.settings.sequential
-        polls = [Poll(task) for task in self.plan.tasks]
-        try:
-            while not self.tally.stopped:
-                wanted = {
-                    id(poll): draws_wanted(poll.votes, ballot.draws - poll.faults, sequential=sequential)
-                    for poll in polls
-                }
-                open_polls = [poll for poll in polls if wanted[id(poll)] and poll.taken < ballot.draws]
-                if not open_polls:
-                    break
-                await self._round([(poll, wanted[id(poll)]) for poll in open_polls])
-        finally:
-            await self._works.close()
-        return polls
+        drawn: list[tuple[Poll, int]] = []
+        for poll in self.polls:
+            if poll.taken < ballot.draws:
+                more = draws_wanted(poll.votes, ballot.draws - poll.faults, sequential=sequential)
+                drawn += [(poll, draw) for draw in range(poll.taken, poll.taken + more)]
+        return drawn
 
-    async def _round(self, wanted: Sequence[tuple[Poll, int]]) -> None:
-        """Take the next draws of each ticket, decode by decode, then read them in the order of the plan."""
-        drawn = [(poll, draw) for poll, more in wanted for draw in range(poll.taken, poll.taken + more)]
-        for number, engine in enumerate(self._engines):
-            tickets = [self._ticket(poll, draw) for poll, draw in drawn if draw % len(self._engines) == number]
-            if tickets and not self.tally.stopped:
-                what = f"{self.plan.config.target.model} votes"
-                done = await engine.run(tickets, progress=self._progress, what=what, retry_faults=self._retry)
-                self._add(done)
-        faulted = self._ledger.faulted()
-        for poll, draw in drawn:
-            self._read(poll, draw, faulted)
-
-    def _ticket(self, poll: Poll, draw: int) -> Ticket:
+    def ticket(self, poll: Poll, draw: int) -> Ticket:
         return Ticket(EVAL, *poll.task, draw)
 
-    def _add(self, done: Tally) -> None:
-        self.tally.planned += done.planned
-        self.tally.replayed += done.replayed
-        self.tally.done += done.done
-        self.tally.faults += done.faults
-        self.tally.stopped = done.stopped
+    def read(self, drawn: Sequence[tuple[Poll, int]]) -> None:
+        """Count the draws of a round, in the order of the plan; one that the ledger lacks leaves its ticket open."""
+        faulted = self.ledger.faulted()
+        for poll, draw in drawn:
+            key = self._key(poll, draw)
+            rollout = self.ledger.rollout(key)
+            poll.taken += 1
+            if rollout is None:
+                poll.faults += key in faulted
+                poll.whole = poll.whole and key in faulted
+                continue
+            call, reason = _heard(rollout)
+            poll.calls.append(call)
+            poll.reasons.append(reason)
 
-    def _read(self, poll: Poll, draw: int, faulted: frozenset[str]) -> None:
-        engine = self._engines[draw % len(self._engines)]
-        key = engine.key(self._ticket(poll, draw))
-        rollout = self._ledger.rollout(key)
-        poll.taken += 1
-        if rollout is None:
-            poll.faults += key in faulted
-            poll.whole = poll.whole and key in faulted
-            return
-        call, reason = _heard(rollout)
-        poll.calls.append(call)
-        poll.reasons.append(reason)
+    def read_all(self) -> None:
+        """Count every round that the ledger has; the one in which the run was stopped is the last."""
+        while all(poll.whole for poll in self.polls) and (drawn := self.next_draws()):
+            self.read(drawn)
+
+    def _key(self, poll: Poll, draw: int) -> str:
+        policy = self._policies[draw % len(self._policies)]
+        return rollout_key(self.ticket(poll, draw), self.plan.env.fingerprint, policy)
+
+
+def write_audit(folder: Path, voting: Voting) -> Mapping[str, Any]:
+    """All readable files of an audit; returns its figures."""
+    project(folder, voting.plan.config, voting.ledger)
+    return write_files(folder, voting.plan, voting.polls)
 
 
 def _heard(rollout: Rollout) -> tuple[TicketVerdict | None, str]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from whet.apps.groupqc.audit.command import audit_settings, show_audit
+from whet.apps.groupqc.audit.command import audit_settings
 from whet.apps.groupqc.options import (
     BaseUrlOption,
     ConcurrencyOption,
@@ -36,10 +36,10 @@ def run(
     mission: MissionsOption = None,
     pack: PacksOption = None,
     playbook: PlaybookOption = None,
+    releases: ReleasesOption = 0.05,
     decode: DecodesOption = None,
     samples: SamplesOption = 1,
     sequential: SequentialOption = False,
-    releases: ReleasesOption = 0.05,
     base_url: BaseUrlOption = None,
     max_usd: MaxUsdOption = None,
     concurrency: ConcurrencyOption = None,
@@ -49,7 +49,8 @@ def run(
     """Photos to summaries to verdicts to a report. Start it again, and it goes on."""
     from whet.apps.groupqc.pipeline.run import PipelinePlan, run_all
     from whet.config.load import merge
-    from whet.terminal import TerminalProgress, interruptible, print_lines
+    from whet.run.kinds import RunPage
+    from whet.terminal import TerminalProgress, console, interruptible, print_lines, print_page
 
     given: dict[str, Any] = {}
     merge(given, {"control": control_section(base_url, max_usd, concurrency), "eval": {"playbook": playbook}})
@@ -70,7 +71,7 @@ def run(
     for name, stage in result.stages.items():
         print_lines(f"{name}:", *(f"  {line}" for line in stage.lines()))
     if result.audit is not None:
-        show_audit(result.audit)
+        print_page(RunPage(result.audit.page().parts), console())
     if result.report is not None:
         print_lines(f"everything: {result.report}")
     raise SystemExit(result.exit_code)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from whet.apps.groupqc.audit.files import REPORT
+from whet.apps.groupqc.audit.report import REPORT
 from whet.apps.groupqc.audit.run import AuditResult, AuditSettings, run_audit
 from whet.apps.groupqc.stage_a.config import stage_a_config
 from whet.apps.groupqc.stage_a.run import StageAResult, run_stage_a
@@ -21,10 +21,10 @@ from whet.config.schema import EvalConfig
 from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.pack.file import load_packs
 from whet.envs.groupqc.tickets.file import ENDING
-from whet.errors import WhetError, nearest
+from whet.errors import Interrupted, WhetError, nearest
 from whet.ledger.projection import write_atomically, write_json
 from whet.models.base import Model
-from whet.rollout.engine import Progress
+from whet.rollout.progress import Progress
 from whet.run.compose import Given
 
 READER = "baseline:reader"
@@ -75,6 +75,14 @@ class PipelineResult:
         return 1 if any(codes) or unfinished else 0
 
 
+class PipelineInterrupted(Interrupted):
+    """Ctrl-C ended one of the stages; the same command goes on with all of them."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self.args = (f"interrupted; what is done is kept in {folder}, start the same command again to go on",)
+
+
 def run_all(
     plan: PipelinePlan,
     *,
@@ -84,6 +92,15 @@ def run_all(
     retry_faults: bool = False,
 ) -> PipelineResult:
     """Run both stages. `eyes` and `judge` may be handed over instead of being named."""
+    try:
+        return _run_all(plan, eyes, judge, progress, retry_faults)
+    except Interrupted:
+        raise PipelineInterrupted(str(plan.out)) from None
+
+
+def _run_all(
+    plan: PipelinePlan, eyes: Model | None, judge: Model | None, progress: Progress | None, retry_faults: bool
+) -> PipelineResult:
     stages: dict[str, StageAResult] = {}
     for mission in _missions(plan):
         out = plan.out / f"{mission}{ENDING}"

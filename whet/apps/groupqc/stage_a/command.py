@@ -47,7 +47,7 @@ def stage_a(
     """Summarise the photos of a mission, one line of JSON for each group."""
     from whet.apps.groupqc.stage_a.config import stage_a_config
     from whet.apps.groupqc.stage_a.run import run_stage_a
-    from whet.terminal import TerminalProgress, interruptible, print_lines
+    from whet.terminal import TerminalProgress, console, interruptible, print_page
 
     photos = {
         "packs": pack,
@@ -66,8 +66,7 @@ def stage_a(
     config = stage_a_config(root, mission, model, out, base=base, overrides=tuple(overrides or ()))
     with interruptible():
         result = run_stage_a(config, progress=TerminalProgress(), retry_faults=retry_faults)
-    print_lines(*result.lines())
-    raise SystemExit(result.exit_code)
+    print_page(result.page(), console())
 
 
 def merge(

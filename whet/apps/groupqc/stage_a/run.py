@@ -10,7 +10,6 @@ well stands in `F.errors.jsonl` with its reason, never half in `F.jsonl`.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,34 +26,21 @@ from whet.apps.groupqc.stage_a.output import (
 from whet.apps.groupqc.stage_a.plan import StageAPlan, plan_stage_a
 from whet.envs.groupqc.photos.folder import StageAPhotos, index_of
 from whet.errors import Interrupted, WhetError
-from whet.keys import digest
+from whet.keys import digest, policy_digest, rollout_key
 from whet.ledger.store import FILE, Ledger
 from whet.models.base import Model
-from whet.rollout.attempt import Player
-from whet.rollout.budget import Budget
-from whet.rollout.engine import Engine, Progress, Quiet, Tally
-from whet.run.compose import (
-    build_bounds,
-    build_limits,
-    build_model,
-    build_player,
-    build_sampling,
-    concurrency,
-)
-from whet.run.loop import finish
-from whet.types import Policy, Role, Rollout, Split, Ticket
+from whet.rollout.cast import open_model, sampling_of
+from whet.rollout.loop import finish
+from whet.rollout.progress import Progress, Quiet, Tally
+from whet.rollout.session import DONE, Identity, RunStart, Session
+from whet.run.kinds import RunPage
+from whet.types import Playbook, Policy, Rollout, Split, Ticket
 
-PURPOSE = "stage_a"
+KIND = "stage_a"
+"""The kind of run that Stage-A is, and the purpose of its rollouts."""
+
 STOPPED = 3
 """Exit code of a run that was ended by a budget or by too many faults; start it again to go on."""
-
-
-class StageAInterrupted(Interrupted):
-    """Ctrl-C ended the run; the same command goes on."""
-
-    def __init__(self, folder: str) -> None:
-        super().__init__(folder)
-        self.args = (f"interrupted; what is done is kept in {folder}, start the same command again to go on",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +59,10 @@ class StageAResult:
     @property
     def out(self) -> Path:
         return self.files.out
+
+    @property
+    def folder(self) -> Path:
+        return self.files.run
 
     @property
     def errors(self) -> Path:
@@ -94,121 +84,171 @@ class StageAResult:
         if self.fault:
             told.append(f"last fault: {self.fault}; redo faults with --retry-faults")
         if self.tally.stopped:
-            told.append(f"stopped: {self.tally.stopped}; {self.pending} groups left, start it again to go on")
+            told.append(
+                f"stopped: {self.tally.stopped}; {self.pending} groups left, start it again to go on, "
+                f"or continue with: whet resume {self.folder}"
+            )
         return [*self.warnings, *told]
+
+    def page(self) -> RunPage:
+        """What was written and what was not. Exit code 1 when a group was refused, 3 when the run was stopped."""
+        return RunPage(self.lines(), self.exit_code)
 
 
 def run_stage_a(
     config: StageAConfig, *, model: Model | None = None, progress: Progress | None = None, retry_faults: bool = False
 ) -> StageAResult:
     """Summarise the photos of a mission. `model` may be handed over instead of being named in the config."""
+    files = config.photos.files
+    if files.out.exists() and not (files.run / FILE).exists():
+        raise WhetError(
+            f"{files.out} exists and is not of a run that can be continued; remove it, or give another --out"
+        )
     plan = plan_stage_a(config.photos)
+    env = stage_a_photos(config, plan)
+    opened = model or open_model(config.target, config.control.target, env)
     try:
-        return finish(lambda: _run(config, plan, model, progress or Quiet(), retry_faults))
+        return finish(lambda: _run(config, plan, env, opened, progress or Quiet(), retry_faults))
     except KeyboardInterrupt:
-        raise StageAInterrupted(str(config.photos.files.run)) from None
+        raise Interrupted(str(files.run)) from None
+
+
+def stage_a_photos(config: StageAConfig, plan: StageAPlan) -> StageAPhotos:
+    """The photos of a plan as tasks."""
+    section = config.photos
+    return StageAPhotos(plan.pack, plan.mission, plan.photos, section.max_pixels, section.check)
+
+
+def stage_a_identity(config: StageAConfig, env: StageAPhotos, model: str) -> Identity:
+    """What an answer depends on besides its photo: so a folder that grew is the same run."""
+    section = config.photos
+    named = {
+        "mission": section.mission,
+        "check": section.check,
+        "max_pixels": section.max_pixels,
+        "sampling": config.target.sampling.model_dump(mode="json"),
+        "limits": config.limits.model_dump(mode="json"),
+    }
+    return Identity(named, env.fingerprint, model, digest(Playbook()))
 
 
 async def _run(
-    config: StageAConfig, plan: StageAPlan, given: Model | None, progress: Progress, retry_faults: bool
+    config: StageAConfig, plan: StageAPlan, env: StageAPhotos, model: Model, progress: Progress, retry_faults: bool
 ) -> StageAResult:
-    section, files = config.photos, config.photos.files
-    env = StageAPhotos(plan.pack, plan.mission, plan.photos, section.max_pixels, section.check)
-    model = given or build_model(config.target, config.control.target, env)
-    policy = Policy(model.fingerprint, build_sampling(config.target.sampling))
-    began = time.monotonic()
-    try:
-        with _claimed(files, digest(env.fingerprint, policy)) as ledger:
-            session = _PhotoRounds(config, env, _engine(config, env, policy, model, ledger), plan)
-            try:
-                tally = await session.play(progress, retry_faults)
-            finally:
-                await session.engine.works.close()
-                ledger.add_event("ended", seconds=time.monotonic() - began)
-            output = session.lines.output(session.answers)
-            write_files(plan, files, output, _manifest(config, plan, env, policy, output))
-            fault = ledger.open_fault(PURPOSE)
-    finally:
-        await model.close()
+    files = config.photos.files
+    start = RunStart(
+        KIND,
+        files.run,
+        config,
+        stage_a_identity(config, env, model.fingerprint),
+        env,
+        model,
+        planned=len(plan.photos),
+        elsewhere="give another --out",
+        takes_over=True,
+    )
+    async with Session.open(start, progress) as session:
+        stream = LineStream(plan, StageALines(plan, config.photos), files.out)
+        answers = PhotoAnswers(config, env, session.policy, session.ledger, stream.settle)
+        tally = await _ask(session, answers, [index_of(photo) for photo in plan.photos], retry_faults)
+        session.end(tally.stopped or DONE)
+        output = write_stage_a(config, plan, answers)
+        fault = session.ledger.open_fault(KIND)
     return StageAResult(
         *(files, len(output.lines), len(output.errors), output.pending, len(plan.copies), tally, plan.warnings),
         fault=str(fault) if fault else "",
     )
 
 
-def _engine(config: StageAConfig, env: StageAPhotos, policy: Policy, model: Model, ledger: Ledger) -> Engine:
-    players: dict[Role, Player] = {"target": build_player(model, config.target.sampling, config.control.target)}
-    earlier = sum(event.body["seconds"] for event in ledger.events("ended"))
-    return Engine(
-        env,
-        policy,
-        players,
-        ledger,
-        Budget(build_limits(config.control), ledger.spent(), earlier),
-        bounds=build_bounds(config),
-        concurrency=concurrency(config, players),
-        patience=config.control.patience,
-    )
+async def _ask(session: Session, answers: PhotoAnswers, indices: list[int], retry_faults: bool) -> Tally:
+    """Ask about every photo; what has no usable answer is asked again, up to the number of draws."""
+    total = Tally(0)
+    for draw in range(answers.draws):
+        if not indices or total.stopped:
+            break
+        tickets = [answers.ticket(index, draw) for index in indices]
+        watch = _AnswerWatch(session.progress, answers.settle)
+        total.add(await session.work_off(session.policy, tickets, "photos", retry_faults=retry_faults, progress=watch))
+        indices = answers.read(indices, draw)
+    answers.read_faults()
+    return total
 
 
-class _PhotoRounds:
-    """One session of a run: asks about each photo until its answer is usable or its draws are spent."""
+class PhotoAnswers:
+    """What became of each photo, as a ledger has it. `settled` hears of each photo that is answered for good."""
 
-    def __init__(self, config: StageAConfig, env: StageAPhotos, engine: Engine, plan: StageAPlan) -> None:
-        self.engine = engine
-        self.lines = StageALines(plan, config.photos)
-        self.answers: dict[int, PhotoOutcome] = {}
-        self._env = env
-        self._draws = config.photos.draws
-        self._indices = [index_of(photo) for photo in plan.photos]
-        self._stream = LineStream(plan, self.lines, config.photos.files.out)
+    def __init__(
+        self,
+        config: StageAConfig,
+        env: StageAPhotos,
+        policy: Policy,
+        ledger: Ledger,
+        settled: Callable[[int, dict[int, PhotoOutcome]], None] = lambda index, known: None,
+    ) -> None:
+        self.env = env
+        self.policy = policy
+        self.draws = config.photos.draws
+        self.known: dict[int, PhotoOutcome] = {}
+        self._ledger = ledger
+        self._settled = settled
+        self._policy = policy_digest(policy)
 
-    async def play(self, progress: Progress, retry_faults: bool) -> Tally:
-        """Ask about every photo; what has no usable answer is asked again, up to the number of draws."""
-        total = Tally(len(self._indices))
-        asked = self._indices
-        for draw in range(self._draws):
-            if not asked or total.stopped:
-                break
-            tickets = [Ticket(PURPOSE, self._env.split, index, draw) for index in asked]
-            watched = _AnswerWatch(progress, self._settle)
-            tally = await self.engine.run(tickets, progress=watched, what="photos", retry_faults=retry_faults)
-            total.replayed += tally.replayed
-            total.done += tally.done
-            total.faults += tally.faults
-            total.stopped = tally.stopped
-            for ticket in tickets:
-                self._settle(ticket)
-            asked = [index for index in asked if (rollout := self._rollout(index, draw)) and not _usable(rollout)]
-        self._keep_faults()
-        return total
+    def ticket(self, index: int, draw: int) -> Ticket:
+        return Ticket(KIND, self.env.split, index, draw)
 
-    def _settle(self, ticket: Ticket) -> None:
+    def settle(self, ticket: Ticket) -> None:
         """Keep what a photo's answer settles. Called when it comes in, and once more for all when the round is over."""
-        if ticket.index in self.answers:
+        if ticket.index in self.known:
             return
-        rollout = self._rollout(ticket.index, ticket.draw)
+        rollout = self._rollout(ticket)
         if rollout is None:
             return
         score = rollout.score
         if _usable(rollout):
-            self.answers[ticket.index] = PhotoOutcome(self._env.summary(rollout.turns[-1].reply))
-        elif ticket.draw + 1 == self._draws and score is not None:
-            self.answers[ticket.index] = PhotoOutcome("", score.reason, score.detail)
+            self.known[ticket.index] = PhotoOutcome(self.env.summary(rollout.turns[-1].reply))
+        elif ticket.draw + 1 == self.draws and score is not None:
+            self.known[ticket.index] = PhotoOutcome("", score.reason, score.detail)
         else:
             return
-        self._stream.settle(ticket.index, self.answers)
+        self._settled(ticket.index, self.known)
 
-    def _keep_faults(self) -> None:
+    def read(self, indices: list[int], draw: int) -> list[int]:
+        """Settle a round; returns the photos that have an answer which cannot be used."""
+        for index in indices:
+            self.settle(self.ticket(index, draw))
+        found = ((index, self._rollout(self.ticket(index, draw))) for index in indices)
+        return [index for index, rollout in found if rollout is not None and not _usable(rollout)]
+
+    def read_faults(self) -> None:
         """Photos that no answer came for: the group is refused until the fault is redone."""
-        for outcome in self.engine.ledger.outcomes(PURPOSE):
+        for outcome in self._ledger.outcomes(KIND):
             index = outcome.ticket.index
-            mine = outcome.key == self.engine.key(outcome.ticket)
-            if outcome.fault and mine and index not in self.answers:
-                self.answers[index] = PhotoOutcome("", outcome.fault, "no answer came; ask again with --retry-faults")
+            if outcome.fault and outcome.key == self._key(outcome.ticket) and index not in self.known:
+                self.known[index] = PhotoOutcome("", outcome.fault, "no answer came; ask again with --retry-faults")
 
-    def _rollout(self, index: int, draw: int) -> Rollout | None:
-        return self.engine.ledger.rollout(self.engine.key(Ticket(PURPOSE, self._env.split, index, draw)))
+    def read_all(self, indices: list[int]) -> None:
+        """Everything that the ledger has, round after round."""
+        for draw in range(self.draws):
+            indices = self.read(indices, draw)
+        self.read_faults()
+
+    def _rollout(self, ticket: Ticket) -> Rollout | None:
+        return self._ledger.rollout(self._key(ticket))
+
+    def _key(self, ticket: Ticket) -> str:
+        return rollout_key(ticket, self.env.fingerprint, self._policy)
+
+
+def write_stage_a(config: StageAConfig, plan: StageAPlan, answers: PhotoAnswers) -> StageAOutput:
+    """All files of a run from what is known of its photos."""
+    output = StageALines(plan, config.photos).output(answers.known)
+    write_files(plan, config.photos.files, output, _manifest(config, plan, answers, output))
+    return output
+
+
+def stage_a_policy(config: StageAConfig, model: str) -> Policy:
+    """Who is asked, by the fingerprint of the model."""
+    return Policy(model, sampling_of(config.target.sampling))
 
 
 def _usable(rollout: Rollout) -> bool:
@@ -241,29 +281,7 @@ class _AnswerWatch:
         self._inner.ended()
 
 
-def _claimed(files: StageAFiles, identity: str) -> Ledger:
-    """The run's ledger; refused where the file or the ledger belongs to something else."""
-    new = not (files.run / FILE).exists()
-    if new and files.out.exists():
-        raise WhetError(
-            f"{files.out} exists and is not of a run that can be continued; remove it, or give another --out"
-        )
-    ledger = Ledger.create(files.run) if new else Ledger.open(files.run)
-    try:
-        if ledger.counts()["rollouts"] and ledger.meta().get("identity", identity) != identity:
-            raise WhetError(
-                f"{files.run} holds another run: its mission, pack, model or sampling differs; give another --out"
-            )
-        ledger.set_meta(identity=identity)
-    except BaseException:
-        ledger.close()
-        raise
-    return ledger
-
-
-def _manifest(
-    config: StageAConfig, plan: StageAPlan, env: StageAPhotos, policy: Policy, output: StageAOutput
-) -> dict[str, Any]:
+def _manifest(config: StageAConfig, plan: StageAPlan, answers: PhotoAnswers, output: StageAOutput) -> dict[str, Any]:
     """What the files were made from and by: no clock, so that the same run gives the same bytes."""
     reasons: dict[str, int] = {}
     for row in output.errors:
@@ -271,9 +289,9 @@ def _manifest(
     return {
         "mission": plan.mission.name,
         "pack": {"name": plan.pack.name, "digest": plan.pack.digest},
-        "model": {"address": config.target.model, "fingerprint": policy.model},
+        "model": {"address": config.target.model, "fingerprint": answers.policy.model},
         "sampling": config.target.sampling.model_dump(mode="json", exclude_none=True),
-        "prompt": env.fingerprint,
+        "prompt": answers.env.fingerprint,
         "shard": {"share": config.photos.shard, "by": config.photos.shard_by},
         "lines": len(output.lines),
         "refused": dict(sorted(reasons.items())),
