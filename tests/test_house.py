@@ -61,7 +61,10 @@ def test_a_class_name_stands_for_one_thing() -> None:
 
 
 NOUNS = {"Sampling", "OptimizerSampling", "Finding", "Standing", "Training", "ReflactTraining", "Planting", "Need"}
-EXCEPTIONS = {"LimitReached", "BudgetReached", "Interrupted", "Halted", "Spent", "CallStopped", "QueueClosed"}
+EXCEPTIONS = {
+    *("LimitReached", "BudgetReached", "Interrupted", "PipelineInterrupted"),
+    *("Halted", "Spent", "CallStopped", "QueueClosed"),
+}
 """What was raised may say what happened."""
 PUBLIC = {"Scripted", "Given"}
 """A model of scripted replies, and objects given instead of named: known to users under these names."""

@@ -363,7 +363,7 @@ class Ticket:
 class Turn:
     """One exchange of a play: what was newly said to the model (or another role), and what it answered.
 
-    `tools` are those offered, where they are not the same as in the turn before. As tokens, the model read the first
+    `tools` are those offered, None where they are the same as in the turn before. As tokens, the model read the first
     `kept` ids of what this role's turns had come to, then `prompt_ids`, and drew `reply.completion_ids`; the reply in a
     turn holds no prompt of its own.
     """
@@ -371,7 +371,7 @@ class Turn:
     role: Role
     messages: tuple[Message, ...]
     reply: Reply
-    tools: tuple[ToolSpec, ...] = ()
+    tools: tuple[ToolSpec, ...] | None = None
     prompt_ids: tuple[int, ...] = ()
     kept: int = 0
 

@@ -139,7 +139,8 @@ def turn_out(turn: Turn) -> Json:
         "role": turn.role,
         "messages": [message_out(message) for message in turn.messages],
         "reply": reply_out(turn.reply),
-        **_kept(tools=turn.tools, prompt_ids=turn.prompt_ids, kept=turn.kept or None),
+        **({} if turn.tools is None else {"tools": turn.tools}),
+        **_kept(prompt_ids=turn.prompt_ids, kept=turn.kept or None),
     }
 
 
@@ -148,7 +149,7 @@ def turn_in(data: Mapping[str, Any]) -> Turn:
         data["role"],
         tuple(message_in(message) for message in data["messages"]),
         reply_in(data["reply"]),
-        tuple(ToolSpec(**tool) for tool in data.get("tools", ())),
+        tuple(ToolSpec(**tool) for tool in data["tools"]) if "tools" in data else None,
         tuple(data.get("prompt_ids", ())),
         data.get("kept", 0),
     )

@@ -10,7 +10,11 @@ VERSION = 2
 
 APPLICATION_ID = 0x57484554  # "WHET"
 
-TABLES = """
+TICKET = """purpose TEXT NOT NULL, split TEXT NOT NULL, task INTEGER NOT NULL, draw INTEGER NOT NULL,
+    kind TEXT NOT NULL, difficulty TEXT NOT NULL"""
+"""Which rollout a row is about."""
+
+TABLES = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE policies (digest TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
@@ -20,12 +24,7 @@ CREATE TABLE rollouts (
     key TEXT NOT NULL UNIQUE,
     request TEXT NOT NULL,
     policy TEXT NOT NULL,
-    purpose TEXT NOT NULL,
-    split TEXT NOT NULL,
-    task INTEGER NOT NULL,
-    draw INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    difficulty TEXT NOT NULL,
+    {TICKET},
     hard INTEGER NOT NULL,
     soft REAL NOT NULL,
     reward REAL NOT NULL,
@@ -47,12 +46,7 @@ CREATE TABLE transcripts (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE faults (
     seq INTEGER PRIMARY KEY,
     key TEXT NOT NULL,
-    purpose TEXT NOT NULL,
-    split TEXT NOT NULL,
-    task INTEGER NOT NULL,
-    draw INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    difficulty TEXT NOT NULL,
+    {TICKET},
     fault TEXT NOT NULL,
     calls INTEGER NOT NULL,
     prompt_tokens INTEGER NOT NULL,

@@ -35,7 +35,7 @@ def chat_record(playbook: Playbook, turns: Iterable[Turn], **about: Any) -> Chat
     for number, turn in enumerate(own):
         said = turn.messages if number else place(playbook, turn.messages)
         messages += [chat_message(message) for message in (*said, turn.reply.as_message())]
-        tools += [tool for tool in turn.tools if tool not in tools]
+        tools += [tool for tool in turn.tools or () if tool not in tools]
     offered = {"tools": [_tool(tool) for tool in tools]} if tools else {}
     return {"messages": messages, **offered, **about, **_tokens(own)}
 

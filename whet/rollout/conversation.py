@@ -70,6 +70,8 @@ class Conversation:
         self._said: dict[Role, list[Message]] = {}
         self._ids: dict[Role, tuple[int, ...]] = {}
         self._tools: dict[Role, tuple[ToolSpec, ...]] = {}
+        self._unanswered: tuple[Role, int] | None = None
+        """Whose messages the request under way added, and how many had been said before."""
         self._limits_told = 0
         self._request: Request | None = None
         self._step: Ask | Work | Score | Fault
@@ -112,6 +114,7 @@ class Conversation:
         if isinstance(came, Fault):
             self._end(came)
         elif isinstance(came, LimitReached):
+            self._take_back()
             self._tell(came)
         elif isinstance(came, Reply):
             self._keep(came)
@@ -182,6 +185,7 @@ class Conversation:
         said = self._said.setdefault(ask.role, [])
         own = ask.role == "target" and model.places_playbook
         opening = not said and ask.role == "target" and not own
+        self._unanswered = (ask.role, len(said))
         said.extend(place(policy.playbook, ask.messages) if opening else ask.messages)
         return Request(
             tuple(said),
@@ -197,12 +201,19 @@ class Conversation:
             self._ids.get(ask.role, ()),
         )
 
+    def _take_back(self) -> None:
+        """What a model did not take was not said: a play that asks for less is not sent it again."""
+        if self._unanswered is not None:
+            role, before = self._unanswered
+            del self._said[role][before:]
+
     def _keep(self, reply: Reply) -> None:
         """The turn that a reply completes, with its tokens cut to what is new in them."""
         ask = self._step
         assert isinstance(ask, Ask), "a reply answers a request"
+        self._unanswered = None
         role, prompt = ask.role, reply.prompt_ids
-        tools = ask.tools if ask.tools != self._tools.get(role, ()) else ()
+        tools = ask.tools if ask.tools != self._tools.get(role, ()) else None
         self._tools[role] = ask.tools
         kept = 0
         if prompt:

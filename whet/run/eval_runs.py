@@ -12,7 +12,7 @@ from whet.ledger.store import Ledger
 from whet.rollout.session import CONFIG, ENDED, SESSION
 from whet.run.compose import Given
 from whet.run.evaluate import KIND, EvalResult, run_evaluation
-from whet.run.kinds import Continuation, RunEntry
+from whet.run.kinds import Continuation, RunEntry, entry_of, planned_rollouts
 from whet.run.project import project, report
 from whet.run.workspace import open_run
 
@@ -29,18 +29,10 @@ class EvalRuns:
         run = open_run(folder)
         outcomes = run.outcomes()
         scored = [outcome.hard for outcome in outcomes if not outcome.fault]
-        with run.ledger() as ledger:
-            planned = max((event.body["planned"] for event in ledger.events(SESSION)), default=0)
-        return RunEntry(
-            folder.name,
-            changed,
-            self.name,
-            run.config.env.name,
-            run.config.target.model,
-            "complete" if len(outcomes) >= planned else f"{len(scored)} of {planned}",
-            sum(scored) / len(scored) if scored else None,
-            len(outcomes) - len(scored),
-        )
+        planned = planned_rollouts(run)
+        state = "complete" if len(outcomes) >= planned else f"{len(scored)} of {planned}"
+        solved = sum(scored) / len(scored) if scored else None
+        return entry_of(run, self.name, changed, state, solved, len(outcomes) - len(scored))
 
     def show(self, folder: Path) -> RenderableType:
         """The table of a run, what it spent, and its sessions."""

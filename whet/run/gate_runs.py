@@ -17,7 +17,7 @@ from whet.ledger.store import Ledger
 from whet.models.base import Model
 from whet.run.compose import Given
 from whet.run.decide import CANDIDATE, DECISION_FILE, KIND, Challenge, GateResult, bring_to_gate, open_challenger
-from whet.run.kinds import Continuation, RunEntry
+from whet.run.kinds import Continuation, RunEntry, entry_of
 from whet.run.workspace import Run, open_run
 
 if TYPE_CHECKING:
@@ -33,17 +33,10 @@ class GateRuns:
         run = open_run(folder)
         decision = _decision(folder)
         outcomes = run.outcomes(KIND)
-        scored = [outcome for outcome in outcomes if not outcome.fault]
-        return RunEntry(
-            folder.name,
-            changed,
-            self.name,
-            run.config.env.name,
-            run.config.target.model,
-            decision["verdict"].replace("_", " ") if decision else f"undecided, {len(scored)} rollouts",
-            None,
-            len(outcomes) - len(scored),
-        )
+        faults = sum(bool(outcome.fault) for outcome in outcomes)
+        under_way = f"undecided, {len(outcomes) - faults} rollouts"
+        state = decision["verdict"].replace("_", " ") if decision else under_way
+        return entry_of(run, self.name, changed, state, None, faults)
 
     def show(self, folder: Path) -> RenderableType:
         from rich.text import Text

@@ -15,9 +15,9 @@ from whet.config.schema import EvalConfig, PolicyConfig
 from whet.errors import WhetError
 from whet.plugins import PluginGroup
 from whet.rollout.progress import Progress, Quiet
-from whet.rollout.session import CONFIG
+from whet.rollout.session import CONFIG, SESSION
 from whet.run.compose import Given
-from whet.run.workspace import RUNS, find_run, run_kind
+from whet.run.workspace import RUNS, Run, find_run, run_kind
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -114,6 +114,18 @@ def rebuild_run(run: str | Path, runs: Path = RUNS, given: Given = Given()) -> s
     """Write the readable files of a run of any kind again."""
     folder = find_run(run, runs)
     return kind_of(folder).rebuild(folder, given)
+
+
+def entry_of(run: Run, kind: str, changed: float, state: str, solved: float | None, faults: int) -> RunEntry:
+    """The line of a run whose config is an evaluation's."""
+    config = run.config
+    return RunEntry(run.name, changed, kind, config.env.name, config.target.model, state, solved, faults)
+
+
+def planned_rollouts(run: Run) -> int:
+    """How many rollouts the sessions of a run were to work off."""
+    with run.ledger() as ledger:
+        return max((event.body["planned"] for event in ledger.events(SESSION)), default=0)
 
 
 def load_any_config(file: Path | None, overrides: Sequence[str] = ()) -> PolicyConfig:

@@ -10,13 +10,13 @@ import orjson
 
 from whet.apps.groupqc.audit.files import METRICS
 from whet.apps.groupqc.audit.report import page_parts
-from whet.apps.groupqc.audit.run import KIND, AuditResult, AuditSettings, Voting, plan_audit, run_audit, write_audit
+from whet.apps.groupqc.audit.run import KIND, AuditResult, AuditSettings, VoteCount, plan_audit, run_audit, write_audit
 from whet.config.schema import EvalConfig
 from whet.errors import WhetError
 from whet.ledger.store import Ledger
-from whet.rollout.session import DONE, SESSION
+from whet.rollout.session import DONE
 from whet.run.compose import Given, build_environment
-from whet.run.kinds import Continuation, RunEntry
+from whet.run.kinds import Continuation, RunEntry, entry_of, planned_rollouts
 from whet.run.workspace import last_end, open_run
 
 if TYPE_CHECKING:
@@ -35,17 +35,8 @@ class AuditRuns:
         votes = sum(not outcome.fault for outcome in outcomes)
         with run.ledger() as ledger:
             complete = last_end(ledger) == DONE
-            planned = max((event.body["planned"] for event in ledger.events(SESSION)), default=0)
-        return RunEntry(
-            folder.name,
-            changed,
-            self.name,
-            run.config.env.name,
-            run.config.target.model,
-            "complete" if complete else f"{votes} of {planned} votes",
-            _figures(folder).get("acc"),
-            len(outcomes) - votes,
-        )
+        state = "complete" if complete else f"{votes} of {planned_rollouts(run)} votes"
+        return entry_of(run, self.name, changed, state, _figures(folder).get("acc"), len(outcomes) - votes)
 
     def show(self, folder: Path) -> RenderableType:
         from rich.console import Group
@@ -61,10 +52,10 @@ class AuditRuns:
             continuation.config(EvalConfig, folder),
             _settings(folder),
             replace(continuation.given, playbook=open_run(folder).playbook),
+            retry_faults=continuation.retry_faults,
+            progress=continuation.progress,
             runs=folder.parent,
             name=folder.name,
-            progress=continuation.progress,
-            retry_faults=continuation.retry_faults,
         )
 
     def rebuild(self, folder: Path, given: Given) -> str:
@@ -76,7 +67,7 @@ class AuditRuns:
             plan = plan_audit(run.config, _settings(folder), env, held["model"], run.playbook)
             if plan.identity.digest != held["identity"]:
                 raise WhetError(f"{folder}: its tickets have changed since it was made; its files stay as they are")
-            voting = Voting(plan, ledger)
+            voting = VoteCount(plan, ledger)
             voting.read_all()
             metrics = write_audit(folder, voting)
         return f"rebuilt from the votes on {metrics['n_used']} tickets"

@@ -96,18 +96,10 @@ class AuditPlan:
         return Policy(self.identity.model, sampling_of(sampling), self.playbook)
 
     def start(self, folder: Path, model: Model) -> RunStart:
-        return RunStart(
-            KIND,
-            folder,
-            self.config,
-            self.identity,
-            self.env,
-            model,
-            self.playbook,
-            tuple(range(len(self.tasks))),
-            planned=len(self.tasks) * self.settings.ballot.draws,
-            more={KIND: wire.dumps(self.settings).decode()},
-        )
+        who = (self.env, model, self.playbook)
+        tasks, votes = tuple(range(len(self.tasks))), len(self.tasks) * self.settings.ballot.draws
+        kept = {KIND: wire.dumps(self.settings).decode()}
+        return RunStart(KIND, folder, self.config, self.identity, *who, tasks, votes, more=kept)
 
 
 @dataclass(slots=True)
@@ -191,10 +183,10 @@ def run_audit(
     settings: AuditSettings = AuditSettings(),
     given: Given = Given(),
     *,
+    retry_faults: bool = False,
+    progress: Progress | None = None,
     runs: Path = RUNS,
     name: str | None = None,
-    progress: Progress | None = None,
-    retry_faults: bool = False,
 ) -> AuditResult:
     """Plan and work off the audit that is described. Ctrl-C raises `Interrupted`, which names the run."""
     env = _tickets(build_environment(config, given))
@@ -211,14 +203,14 @@ def run_audit(
 async def audit_plan(plan: AuditPlan, start: RunStart, progress: Progress, retry_faults: bool = False) -> AuditResult:
     """Work off a plan, continuing where an earlier session of the same audit stopped."""
     async with Session.open(start, progress) as session:
-        voting = Voting(plan, session.ledger)
+        voting = VoteCount(plan, session.ledger)
         tally = await _vote(session, voting, retry_faults)
         seconds = session.end(tally.stopped or DONE)
         metrics = write_audit(start.folder, voting)
     return AuditResult(start.folder, metrics, tally, seconds)
 
 
-async def _vote(session: Session, voting: Voting, retry_faults: bool) -> Tally:
+async def _vote(session: Session, voting: VoteCount, retry_faults: bool) -> Tally:
     """Round after round until every ticket has the draws it needs, or the run is stopped."""
     tally = Tally(0)
     policies = voting.plan.policies
@@ -232,7 +224,7 @@ async def _vote(session: Session, voting: Voting, retry_faults: bool) -> Tally:
     return tally
 
 
-class Voting:
+class VoteCount:
     """The votes on every ticket as a ledger has them, round after round."""
 
     def __init__(self, plan: AuditPlan, ledger: Ledger) -> None:
@@ -279,7 +271,7 @@ class Voting:
         return rollout_key(self.ticket(poll, draw), self.plan.env.fingerprint, policy)
 
 
-def write_audit(folder: Path, voting: Voting) -> Mapping[str, Any]:
+def write_audit(folder: Path, voting: VoteCount) -> Mapping[str, Any]:
     """All readable files of an audit; returns its figures."""
     project(folder, voting.plan.config, voting.ledger)
     return write_files(folder, voting.plan, voting.polls)
