@@ -12,7 +12,7 @@ import pytest
 from builders import rollout
 
 from whet.errors import ReplayMismatch, WhetError
-from whet.ledger.projection import write_atomically
+from whet.files import write_atomically
 from whet.ledger.store import FILE, Ledger
 from whet.ledger.writer import LedgerWriter
 from whet.types import (

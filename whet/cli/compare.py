@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whet.evals.results import comparison_json
 from whet.evals.table import comparison_table
-from whet.ledger.projection import write_json
+from whet.files import write_json
 from whet.run.api import compare
 from whet.terminal import console
 

@@ -9,7 +9,7 @@ from typing import Any
 from whet.config.load import load_config, parse_value, write_config
 from whet.config.schema import EvalConfig
 from whet.envs.registry import parse_args
-from whet.ledger.projection import write_json
+from whet.files import write_json
 from whet.run.estimate import describe
 from whet.run.evaluate import plan_evaluation, run_evaluation
 from whet.run.kinds import Continuation, rebuild_run, resume_run

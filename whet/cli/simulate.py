@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from whet.files import write_json
 from whet.gate import gate_named, load_world, simulate
-from whet.ledger.projection import write_json
 from whet.terminal import console
 
 

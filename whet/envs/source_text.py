@@ -21,7 +21,7 @@ from typing import Any
 
 import orjson
 
-from whet.ledger.projection import write_atomically
+from whet.files import write_atomically
 
 KEPT = 1000
 """Texts whose facts are kept on disk, the latest."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whet import wire
 from whet.config.playbooks import EXAMPLES
-from whet.ledger.projection import write_atomically
+from whet.files import write_atomically
 from whet.types import Playbook
 
 

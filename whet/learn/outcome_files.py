@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from whet import wire
+from whet.files import write_atomically, write_json
 from whet.gate.evidence import Arm
 from whet.learn.judge import Judgement
 from whet.learn.workshop import SELECT, Workshop
-from whet.ledger.projection import write_atomically, write_json
 from whet.types import Outcome, Ticket
 
 SUMMARY = "summary.json"

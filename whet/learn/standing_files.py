@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from whet.config.playbooks import write_playbook
+from whet.files import write_atomically, write_json
 from whet.learn.documents import document, write_folder
 from whet.learn.judge import Judge
-from whet.ledger.projection import write_atomically, write_json
 
 
 def write_standing(folder: Path, judge: Judge, steps: int) -> None:

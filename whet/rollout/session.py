@@ -24,8 +24,8 @@ from whet.config.playbooks import write_playbook
 from whet.config.schema import EndpointSection, PolicyConfig, SandboxSection
 from whet.envs.base import Environment
 from whet.errors import WhetError
+from whet.files import sweep, write_atomically
 from whet.keys import digest, policy_digest, rollout_key
-from whet.ledger.projection import sweep, write_atomically
 from whet.ledger.store import FILE
 from whet.ledger.writer import LedgerWriter
 from whet.models.base import Model, Request

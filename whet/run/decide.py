@@ -13,6 +13,7 @@ from whet.config.playbooks import write_playbook
 from whet.config.schema import EvalConfig, GateSection
 from whet.errors import Interrupted, WhetError
 from whet.evals.metric import Metric
+from whet.files import write_atomically, write_json
 from whet.gate.alpha import AlphaBudget
 from whet.gate.base import Gate
 from whet.gate.decide import Contest, decide, refuse_identical
@@ -22,7 +23,6 @@ from whet.gate.guard import Guard
 from whet.gate.paired import PACES
 from whet.gate.registry import gate_named, gate_options
 from whet.keys import digest, policy_digest
-from whet.ledger.projection import write_atomically, write_json
 from whet.models.base import Model
 from whet.rollout.cast import BASELINE, open_model
 from whet.rollout.loop import finish

@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 
 from whet.errors import WhetError, nearest
-from whet.ledger.projection import atomic_file
+from whet.files import atomic_file
 from whet.ledger.store import Ledger
 from whet.rollout.chat import ChatRecord, chat_record
 from whet.run.floor import FLOOR

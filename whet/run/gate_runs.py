@@ -11,8 +11,8 @@ from whet.config.load import validate
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig, GateSection
 from whet.errors import WhetError
+from whet.files import write_json
 from whet.gate.decide import DECISION
-from whet.ledger.projection import write_json
 from whet.ledger.store import Ledger
 from whet.models.base import Model
 from whet.run.compose import Given

@@ -10,7 +10,7 @@ from whet.config.schema import EvalConfig
 from whet.evals.floor import Floor, floor_of
 from whet.evals.results import results_json
 from whet.evals.summary import Summary, summarize
-from whet.ledger.projection import write_json
+from whet.files import write_json
 from whet.ledger.store import Ledger
 from whet.run.floor import FLOOR
 from whet.run.workspace import EVAL

@@ -7,12 +7,12 @@ from typing import Any
 
 from whet.evals.compare import Comparison
 from whet.evals.estimate import Estimate
+from whet.files import write_json
 from whet.gate.decision import Decision, expected_false_accepts
 from whet.learn import usage
 from whet.learn.judge import Judge, Judgement
 from whet.learn.learner import Training
 from whet.learn.outcome_files import SUMMARY, drawn, mean, write_evaluation
-from whet.ledger.projection import write_json
 from whet.rollout.session import RunStart
 from whet.run.sealed_test import BEST, FINAL, INITIAL, KEPT, NONE, SealedResult
 

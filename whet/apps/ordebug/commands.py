@@ -86,7 +86,7 @@ def gradient(
     from whet.apps.ordebug import gradient as room
     from whet.apps.ordebug.generation import cells_named
     from whet.envs.arguments import parse_args
-    from whet.ledger.projection import write_json
+    from whet.files import write_json
     from whet.terminal import TerminalProgress, console
 
     given = tuple(parse_args(args or ()).items())
@@ -121,7 +121,7 @@ def metrics(
 ) -> None:
     """Print a run's own figures: repaired@k, feasible@k, localisation, the published RR@k, DA and OP."""
     from whet.apps.ordebug.figures import measure, table
-    from whet.ledger.projection import write_json
+    from whet.files import write_json
     from whet.run.workspace import open_run
     from whet.terminal import console
 

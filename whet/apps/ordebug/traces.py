@@ -19,8 +19,8 @@ from whet.envs.ordebug.environment import OrDebug
 from whet.envs.ordebug.family import FAMILY
 from whet.envs.ordebug.protocol import say
 from whet.errors import WhetError
+from whet.files import write_atomically
 from whet.keys import seed_for
-from whet.ledger.projection import write_atomically
 from whet.rollout.chat import ChatRecord, chat_record
 from whet.rollout.drive import drive
 from whet.rollout.workbench import Workbench

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from whet.errors import WhetError
-from whet.ledger.projection import write_json
+from whet.files import write_json
 from whet.types import SPLITS, Split
 
 VERSION = 1

@@ -25,7 +25,7 @@ from whet.envs.groupqc.verdict.lines import VerdictReading, read_verdict, verdic
 from whet.envs.groupqc.verdict.rewards import Scheme, Vocabulary, grounds, score
 from whet.envs.groupqc.world.noise import NO_NOISE, REALISTIC, Noise
 from whet.errors import WhetError, nearest
-from whet.ledger.projection import write_atomically
+from whet.files import write_atomically
 from whet.types import Label, Message, Reply, Score, Shape, Split, Task
 
 NAME = "groupqc"

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from whet.files import write_atomically, write_json
 from whet.learn.documents import document
 from whet.learn.outcome_files import drawn, write_lines
 from whet.learn.reflact.epoch_end import EpochEnd
 from whet.learn.reflact.step_files import result, write_step
-from whet.ledger.projection import write_atomically, write_json
 
 if TYPE_CHECKING:
     from whet.learn.reflact.training import ReflactTraining

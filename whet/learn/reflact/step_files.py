@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from whet.files import write_atomically, write_json
 from whet.gate.evidence import Arm
 from whet.keys import digest
 from whet.learn import usage
@@ -15,7 +16,6 @@ from whet.learn.reflact.edits import size
 from whet.learn.reflact.records import Draft, EditOutcome
 from whet.learn.reflact.transcripts import shortened, task_name
 from whet.learn.workshop import Workshop
-from whet.ledger.projection import write_atomically, write_json
 from whet.types import Rollout
 
 if TYPE_CHECKING:

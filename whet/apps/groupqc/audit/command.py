@@ -67,7 +67,7 @@ def audit(
     from whet.config.load import load_config
     from whet.config.schema import EvalConfig
     from whet.envs.groupqc.environment import GroupQc
-    from whet.ledger.projection import write_json
+    from whet.files import write_json
     from whet.run.compose import Given
     from whet.terminal import TerminalProgress, console, interruptible, print_page
 

@@ -12,7 +12,7 @@ from whet.apps.groupqc.audit.report import REPORT, report_text
 from whet.envs.groupqc.records import SiteTicket
 from whet.envs.groupqc.tickets.line import json_line
 from whet.envs.groupqc.verdict.metrics import VotedTicket, confusion
-from whet.ledger.projection import write_atomically, write_json
+from whet.files import write_atomically, write_json
 
 if TYPE_CHECKING:
     from whet.apps.groupqc.audit.run import AuditPlan, Poll

@@ -21,7 +21,7 @@ def drift(
 ) -> None:
     """Compare new tickets or verdicts with a reference. Exits with 1 when something drifted."""
     from whet.apps.groupqc.drift.report import find_drift
-    from whet.ledger.projection import write_json
+    from whet.files import write_json
     from whet.terminal import console, print_lines
 
     report = find_drift(reference, new, packs=pack or (), psi=psi, alpha=alpha)

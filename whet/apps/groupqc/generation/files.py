@@ -12,7 +12,7 @@ from whet.envs.groupqc.tickets.line import json_line
 from whet.envs.groupqc.tickets.source import GeneratedTickets, Missions
 from whet.envs.groupqc.world.noise import NO_NOISE, Noise
 from whet.errors import WhetError
-from whet.ledger.projection import write_atomically
+from whet.files import write_atomically
 from whet.types import Split
 
 

@@ -22,7 +22,7 @@ from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.pack.file import load_packs
 from whet.envs.groupqc.tickets.file import ENDING
 from whet.errors import Interrupted, WhetError, nearest
-from whet.ledger.projection import write_atomically, write_json
+from whet.files import write_atomically, write_json
 from whet.models.base import Model
 from whet.rollout.progress import Progress
 from whet.run.compose import Given

@@ -13,7 +13,7 @@ from whet.envs.groupqc.photos.layout import Refusal, natural
 from whet.envs.groupqc.records import SiteTicket
 from whet.envs.groupqc.tickets.line import BadLine, json_line, numbered_lines, parse_object, read_row
 from whet.errors import WhetError
-from whet.ledger.projection import write_atomically
+from whet.files import write_atomically
 
 ShardRow = Mapping[str, Any]
 

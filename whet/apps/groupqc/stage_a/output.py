@@ -18,7 +18,7 @@ from whet.envs.groupqc.photos.folder import index_of
 from whet.envs.groupqc.photos.layout import Refusal
 from whet.envs.groupqc.records import SiteTicket
 from whet.envs.groupqc.tickets.line import json_line
-from whet.ledger.projection import write_atomically, write_json
+from whet.files import write_atomically, write_json
 
 
 @dataclass(frozen=True, slots=True)

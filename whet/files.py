@@ -1,4 +1,4 @@
-"""Readable files made from the ledger: written whole or not at all, so a reader never sees half of one."""
+"""Files that a person reads: written whole or not at all, so that nobody ever sees half of one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from whet import wire
+import orjson
+
+_PRETTY = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 
 @contextmanager
@@ -40,4 +42,5 @@ def sweep(folder: Path) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    write_atomically(path, wire.dumps(value, pretty=True))
+    """JSON with sorted keys, laid out for a person."""
+    write_atomically(path, orjson.dumps(value, option=_PRETTY))
