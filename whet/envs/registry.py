@@ -114,7 +114,13 @@ def variants_at(address: str) -> Sequence[str]:
 def _from_file(address: Address, args: Mapping[str, Any]) -> Environment:
     where = f"{address.path}:{address.name}"
     maker = _object_in_file(address)
-    env = maker(**accept(where, arguments_of(maker), args))
+    given = accept(where, arguments_of(maker), args)
+    env = maker(**given)
+    if not isinstance(maker, type):
+        from whet.envs.fingerprint import is_computed, made_by
+
+        if is_computed(env):
+            env.fingerprint = made_by(maker, given, Path(address.path), env)
     missing = [member for member in _MEMBERS if not hasattr(env, member)]
     if missing:
         raise WhetError(f"{where} is not an environment: it has no {', '.join(missing)}; subclass whet.Environment")
