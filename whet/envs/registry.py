@@ -22,6 +22,7 @@ __all__ = [
     "Address",
     "Argument",
     "Family",
+    "abouts",
     "arguments_at",
     "families",
     "family",
@@ -79,6 +80,17 @@ class Address:
 def families() -> dict[str, Family]:
     """Every family that is installed, by name."""
     return {name: cast(Family, FAMILIES.load(name)) for name in FAMILIES.names()}
+
+
+def abouts() -> dict[str, str]:
+    """The line of every family that is installed, by name; of one that cannot be loaded, why not."""
+    lines = {}
+    for name in FAMILIES.names():
+        try:
+            lines[name] = str(getattr(FAMILIES.load(name), "about", ""))
+        except WhetError as problem:
+            lines[name] = str(problem)
+    return lines
 
 
 def family(name: str) -> Family:
