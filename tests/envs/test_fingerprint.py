@@ -743,6 +743,13 @@ def test_code_that_is_in_no_file_is_refused_in_one_line() -> None:
         code(made)
 
 
+@pytest.mark.parametrize("words", [["-"], ["-c", "import sys; exec(sys.stdin.read())"]])
+def test_code_that_is_typed_in_is_refused_in_one_line(words: list[str]) -> None:
+    asked = f"{ENVIRONMENT}\nfrom whet import WhetError\ntry: Mine().fingerprint\nexcept WhetError as why: print(why)\n"
+    done = subprocess.run([sys.executable, *words], input=asked, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("Mine is in no file: set its fingerprint by hand")
+
+
 def test_a_module_that_is_not_there_is_named() -> None:
     with pytest.raises(WhetError, match=r"no module 'whet\.envs\.nothing'"):
         code("whet.envs.nothing")

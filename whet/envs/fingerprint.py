@@ -78,7 +78,7 @@ def _part(of: type) -> Part:
 
 def _file(of: Any) -> Path:
     file = getattr(sys.modules.get(of.__module__), "__file__", None)
-    if file is None:
+    if file is None or not Path(file).is_file():  # typed in, read from a pipe, or inside an archive
         raise WhetError(f"{of.__name__} is in no file: set its fingerprint by hand, as in fingerprint = 'mine-1'")
     return Path(file)
 
