@@ -79,12 +79,12 @@ class TerminalProgress:
         self._opened = self._printed if self._opened is None else self._opened
         if self._console.is_terminal:
             self._bar = Bar(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=24),
                 MofNCompleteColumn(),
-                TextColumn("{task.fields[state]}"),
+                TextColumn("{task.fields[state]}", markup=False),
                 TimeElapsedColumn(),
-                TextColumn("{task.fields[left]}"),
+                TextColumn("{task.fields[left]}", markup=False),
                 console=self._console,
                 transient=True,
             )
@@ -141,7 +141,8 @@ class TerminalProgress:
         elif self._clock() - self._printed > self._interval:
             self._printed = self._clock()
             parts = [part for part in (self._state(), self.left()) if part]
-            self._console.print(f"{self._what}: {self._seen}/{self._total} {', '.join(parts)}", highlight=False)
+            line = f"{self._what}: {self._seen}/{self._total} {', '.join(parts)}"
+            self._console.print(line, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
     def _state(self) -> str:
         parts = [f"solved {self._solved / self._scored:.2f}"] if self._scored else []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from whet import plugins
 from whet.cli.envs import app
 from whet.errors import WhetError
 
@@ -22,6 +24,16 @@ def whet_envs(*words: str) -> Result:
 
 def test_without_a_command_the_families_are_listed() -> None:
     assert "reasoning-gym  procedural reasoning tasks" in whet_envs().stdout
+
+
+def test_a_family_that_cannot_be_loaded_is_one_line_and_the_rest_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = list(entry_points(group="whet.envs"))
+    theirs = EntryPoint("theirs", "no_such_package:family", "whet.envs")
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [*own, theirs])
+    listed = " ".join(whet_envs().stdout.split())
+    assert "reasoning-gym procedural reasoning tasks" in listed
+    assert "theirs the environment 'theirs' of" in listed
+    assert "No module named 'no_such_package'" in listed
 
 
 def test_show_lists_the_variants_of_a_family() -> None:

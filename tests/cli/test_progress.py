@@ -108,6 +108,26 @@ def test_a_pipe_gets_a_line_now_and_then(show: Show, capsys: pytest.CaptureFixtu
     ]
 
 
+PLACE = f"scripted:/mine/[/{'deep/' * 20}]:gear:/model.py"
+
+
+def test_a_name_is_shown_as_it_is_whatever_is_in_it(show: Show, capsys: pytest.CaptureFixture[str]) -> None:
+    show.progress.began(40, PLACE)
+    show.ask(11)
+    assert capsys.readouterr().err.splitlines() == [f"{PLACE}: 11/40 solved 1.00, about 30 s left"]
+
+
+def test_a_name_is_shown_as_it_is_in_a_terminal_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    show = Show()
+    assert show.progress._console.is_terminal
+    show.progress.began(4, PLACE)
+    show.ask(2)
+    assert show.progress._bar is not None
+    show.progress._bar.refresh()
+    show.progress.ended()
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"), [(0.4, "0 s"), (12.2, "12 s"), (57.0, "60 s"), (130.0, "2 min"), (7000.0, "2 h")]
 )

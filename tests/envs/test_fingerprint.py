@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ast
+import copy
+import dataclasses
+import enum
+import importlib
 import importlib.util
 import json
+import math
 import os
 import pickle
 import shutil
@@ -20,12 +25,14 @@ import pytest
 
 from whet.envs import fingerprint, source_text
 from whet.envs.base import Environment
-from whet.envs.closure import Closure, Part, closure, part_of
+from whet.envs.closure import Closure, Part, closure, part_of, version_of
 from whet.envs.fingerprint import code, code_in
 from whet.envs.ordebug import cache
 from whet.envs.registry import load_environment
 from whet.envs.source_text import SourceMemory, facts_of, memory
 from whet.errors import WhetError
+from whet.models.scripted import Scripted
+from whet.run.api import evaluate
 
 ROOT = Path(__file__).parents[2]
 FOLDER = tempfile.TemporaryDirectory()
@@ -340,11 +347,37 @@ def test_facts_are_the_same_from_memory(tmp_path: Path) -> None:
     assert [again.facts(source) for source in sources] == told == [facts_of(source) for source in sources]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"maker": "another", "facts": {"x": {}}, "libraries": {}}'])
+MAKER = source_text._digest(Path(source_text.__file__).read_bytes()).encode()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"{", b"[]", b'{"maker": "another", "facts": {"x": {}}, "libraries": {}}'),
+        *(b'{"maker": "%s", "facts": %s, "libraries": {}}' % (MAKER, facts) for facts in (b"[]", b"null", b'{"x": 1}')),
+        b'{"maker": "%s", "facts": {}, "libraries": null}' % MAKER,
+    ],
+)
 def test_a_memory_that_cannot_be_read_is_forgotten(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "sources.json"
     path.write_bytes(content)
     assert SourceMemory(path).facts(b"X = 1") == facts_of(b"X = 1")
+    assert SourceMemory(path).libraries == {}
+
+
+def test_what_is_remembered_of_libraries_ends_when_another_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site-packages"
+    (site / "shared_of_mine").mkdir(parents=True)
+    monkeypatch.syspath_prepend(site)
+    assert version_of("shared_of_mine") == ""
+    for name in ("first", "second"):
+        (site / f"{name}-1.dist-info").mkdir()
+        (site / f"{name}-1.dist-info" / "METADATA").write_text(f"Name: {name}\nVersion: 1\n")
+    (site / "first-1.dist-info" / "RECORD").write_text("shared_of_mine/a.py,,\n")
+    (site / "second-1.dist-info" / "top_level.txt").write_text("shared_of_mine\n")
+    assert version_of("shared_of_mine") == "first==1 second==1"
 
 
 # --------------------------------------------------------------------------------------------- a user's own
@@ -372,6 +405,16 @@ class Mine(Environment):
         yield from ask(task.messages)
         return solved()
 """
+
+
+LAZY = """
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from lazy_of_mine.home import shown
+LIMIT = 1
+def __getattr__(name): ...
+"""
+"""A package that hands out names on first use, and has something of its own."""
 
 
 def mine(folder: Path, text: str = ENVIRONMENT, **args: Any) -> Environment:
@@ -471,6 +514,152 @@ def test_an_argument_without_a_fingerprint_is_refused_in_one_line(tmp_path: Path
         mine(tmp_path, other=object())
 
 
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Shade(enum.Enum):
+    RED = 1
+
+
+@dataclasses.dataclass
+class Strict:
+    limit: int = 1
+
+
+@dataclasses.dataclass
+class Lenient:
+    limit: int = 1
+
+
+@pytest.mark.parametrize(
+    ("value", "other"),
+    [
+        (math.inf, None),
+        (math.inf, math.nan),
+        (math.inf, "inf"),
+        (2**70, 2**71),
+        ("\ud800", "\ud801"),
+        ({1: "a"}, {"1": "a"}),
+        (Colour.RED, Shade.RED),
+        (Strict(), Lenient()),
+        (Strict, Lenient),
+        (int, str),
+    ],
+)
+def test_arguments_that_are_not_the_same_make_two_environments(value: Any, other: Any, tmp_path: Path) -> None:
+    first, same, second = (mine(tmp_path, other=argument).fingerprint for argument in (value, value, other))
+    assert first == same != second
+
+
+@pytest.mark.parametrize("mark", [".", "..", "/", "./", "../.."])
+def test_a_full_stop_or_a_slash_is_a_text_and_no_folder(
+    mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(fingerprint, "_content", lambda place: pytest.fail(f"{place} was read"))
+    assert mine(tmp_path / "env", other=mark).fingerprint != mine(tmp_path / "env", other=";").fingerprint
+
+
+def test_what_a_constructor_does_with_its_arguments_does_not_change_what_it_was_given(tmp_path: Path) -> None:
+    text = ENVIRONMENT.replace("self.count = size", "self.count = other['sizes'].pop()")
+    one, two = (mine(tmp_path, text, other={"sizes": [size]}).fingerprint for size in (1, 2))
+    assert one != two
+
+
+@pytest.mark.parametrize("default", ["object()", "lambda x: x", "open"])
+def test_a_default_of_any_kind_is_told_by_the_code(default: str, tmp_path: Path) -> None:
+    text = ENVIRONMENT.replace("other=None", f"other={default}")
+    assert mine(tmp_path, text).fingerprint.startswith("mine-")
+    assert mine(tmp_path, text, size=4).fingerprint != mine(tmp_path, text).fingerprint
+
+
+@pytest.mark.parametrize("how", ["", "slots=True", "frozen=True"])
+def test_an_environment_that_is_a_dataclass_is_copied_whole(how: str, tmp_path: Path) -> None:
+    fields = "count: int = 3\n    rows: list = dataclasses.field(default_factory=list)\n"
+    start, end = (ENVIRONMENT.index(at) for at in ("def __init__", "def size"))
+    text = f"import dataclasses\n{ENVIRONMENT[:start]}{fields}\n    {ENVIRONMENT[end:]}"
+    env: Any = mine(tmp_path, text.replace("class Mine", f"@dataclasses.dataclass({how})\nclass Mine"), count=5)
+    for copied in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        assert (copied.count, copied.rows, copied.fingerprint) == (5, [], env.fingerprint)
+
+
+def test_an_environment_that_a_function_made_counts_by_the_functions_arguments_and_file(tmp_path: Path) -> None:
+    (tmp_path / "base_of_mine.py").write_text(ENVIRONMENT)
+
+    def made(text: str, **args: Any) -> str:
+        (tmp_path / "make.py").write_text(
+            f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nfrom base_of_mine import Mine\n"
+            f"def make(size: int = 3):\n    env = Mine(); env.count = {text}\n    return env\n"
+        )
+        return load_environment(f"{tmp_path}/make.py:make", args).fingerprint
+
+    assert made("size") == made("size", size=3)
+    assert len({made("size"), made("size", size=4), made("size + 1")}) == 3
+
+
+def test_a_function_that_makes_an_environment_of_ours_changes_nothing_about_it(tmp_path: Path) -> None:
+    (tmp_path / "make.py").write_text(
+        "from whet import load_environment\ndef make(): return load_environment('soup')\n"
+    )
+    assert load_environment(f"{tmp_path}/make.py:make").fingerprint == environment("soup").fingerprint
+
+
+def test_what_a_subclass_of_ours_takes_makes_it_another_one(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from whet.envs.soup.environment import Soup\nfrom whet.envs.soup.settings import SoupSettings\n"
+        "class Mine(Soup):\n    def __init__(self, limit: int = 3):\n        super().__init__(SoupSettings())\n"
+    )
+    one, same, two = (load_environment(f"{tmp_path}/mine.py:Mine", {"limit": limit}).fingerprint for limit in (1, 1, 2))
+    assert one == same != two
+
+
+def test_an_environment_that_has_the_name_of_a_test_counts(tmp_path: Path) -> None:
+    (tmp_path / "acme").mkdir()
+    (tmp_path / "acme" / "__init__.py").write_text("")
+    file = tmp_path / "acme" / "test_bank.py"
+    file.write_text("X = 1\n")
+    before = code_in(file)
+    (tmp_path / "acme" / "test_it.py").write_text("X = 1\n")
+    assert code_in(file) == before
+    file.write_text("X = 2\n")
+    assert code_in(file) != before
+
+
+def test_a_run_and_a_virtual_environment_inside_a_package_are_no_part_of_it(tmp_path: Path) -> None:
+    env = mine(tmp_path)
+    (tmp_path / "__init__.py").write_text("")
+    before = code_in(tmp_path / "mine.py")
+    evaluate(env, Scripted(lambda request: "it"), n=2, runs=tmp_path / "runs")
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv" / "pyvenv.cfg").write_text("")
+    (tmp_path / "venv" / "library.py").write_text("")
+    assert list((tmp_path / "runs").rglob("*.json"))
+    assert code_in(tmp_path / "mine.py") == before
+
+
+def test_a_package_without_an_init_is_followed_by_its_relative_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "space_of_mine").mkdir()
+    (tmp_path / "space_of_mine" / "env.py").write_text(f"from .grading import X\n{ENVIRONMENT}")
+    (tmp_path / "space_of_mine" / "grading.py").write_text("X = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    made = importlib.import_module("space_of_mine.env").Mine
+    assert code(made) == closure(part_of(tmp_path / "space_of_mine" / "env.py", made.__module__)).digest()
+    modules = closure(part_of(tmp_path / "space_of_mine" / "env.py", made.__module__)).modules
+    assert {"space_of_mine.env", "space_of_mine.grading"} <= modules.keys()
+
+
+@pytest.mark.parametrize("text", ["import whet\nwhet.evaluate(0)\n", "from whet import *\n", "import whet.run.api\n"])
+def test_a_file_that_runs_what_it_defines_does_not_depend_on_how_it_is_run(text: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(f"from whet import Environment\n{text}")
+    modules = closure(part_of(tmp_path / "mine.py")).modules
+    assert {"whet.envs.base", "whet.types"} <= modules.keys()
+    rooms = {name.split(".")[1] for name in modules if name.startswith("whet.")}
+    assert rooms.isdisjoint(("run", "learn", "gate", "evals", "rollout", "cli", "apps"))
+
+
 def test_names_that_whet_hands_out_are_followed_to_where_they_live(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("import whet\nfrom whet.envs import call\nX = whet.failed\n")
     modules = set(closure(part_of(tmp_path / "mine.py")).modules)
@@ -489,6 +678,14 @@ def test_names_that_whet_hands_out_are_followed_to_where_they_live(tmp_path: Pat
         ("from helpers_of_mine.grades import x\n", "helpers_of_mine/__init__.py"),
         ("from helpers_of_mine.grades import x\n", "helpers_of_mine/words.py"),
         ("from pathlib import Path\nX = Path(__file__).with_name('rows.json').read_text()\n", "rows.json"),
+        (
+            "from pathlib import Path\nX = Path(__file__).parent / 'helpers_of_mine' / 'a b.json'\n",
+            "helpers_of_mine/a b.json",
+        ),
+        ("import os\nX = os.path.join(__file__, 'helpers_of_mine', 'a b.json')\n", "helpers_of_mine/a b.json"),
+        ("from lazy_of_mine import LIMIT\n", "lazy_of_mine/__init__.py"),
+        ("from lazy_of_mine import shown\n", "lazy_of_mine/home.py"),
+        ("from lazy_of_mine import *\n", "lazy_of_mine/home.py"),
     ],
 )
 def test_what_a_file_imports_or_names_from_beside_it_belongs_to_it(text: str, file: str, tmp_path: Path) -> None:
@@ -498,6 +695,10 @@ def test_what_a_file_imports_or_names_from_beside_it_belongs_to_it(text: str, fi
     (tmp_path / "helpers_of_mine" / "words.py").write_text("X = 1\n")
     (tmp_path / "helper_of_mine.py").write_text("X = 1\n")
     (tmp_path / "rows.json").write_text("1\n")
+    (tmp_path / "helpers_of_mine" / "a b.json").write_text("1\n")
+    (tmp_path / "lazy_of_mine").mkdir()
+    (tmp_path / "lazy_of_mine" / "__init__.py").write_text(LAZY)
+    (tmp_path / "lazy_of_mine" / "home.py").write_text("shown = 1\n")
     (tmp_path / "unrelated.py").write_text("X = 1\n")
     (tmp_path / "mine.py").write_text(text)
     before = code_in(tmp_path / "mine.py")
@@ -540,6 +741,13 @@ def test_code_that_is_in_no_file_is_refused_in_one_line() -> None:
     made = type("Made", (), {"__module__": "nowhere"})
     with pytest.raises(WhetError, match="Made is in no file"):
         code(made)
+
+
+@pytest.mark.parametrize("words", [["-"], ["-c", "import sys; exec(sys.stdin.read())"]])
+def test_code_that_is_typed_in_is_refused_in_one_line(words: list[str]) -> None:
+    asked = f"{ENVIRONMENT}\nfrom whet import WhetError\ntry: Mine().fingerprint\nexcept WhetError as why: print(why)\n"
+    done = subprocess.run([sys.executable, *words], input=asked, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("Mine is in no file: set its fingerprint by hand")
 
 
 def test_a_module_that_is_not_there_is_named() -> None:

@@ -255,6 +255,21 @@ def test_tokens_that_are_not_of_this_conversation_are_left_aside(plain: Weights,
     assert list(second.prompt_ids) == plain.rendered(talk)
 
 
+@pytest.mark.parametrize("place", range(6))
+def test_a_conversation_of_which_any_message_was_changed_is_read_as_it_is(plain: Weights, place: int) -> None:
+    how = Sampling(temperature=2.0, seed=5, max_tokens=30)
+    talk: tuple[Message, ...] = (user("ab"),)
+    prior: tuple[int, ...] = ()
+    for text in ("cd", "ef", "gh"):
+        (reply,) = plain.ask(Request(talk, how, prior_ids=prior))
+        talk, prior = (*talk, reply.as_message(), user(text)), seen(reply)
+    changed = tuple(replace(message, content="hgfedcba") if at == place else message for at, message in enumerate(talk))
+    (same,) = plain.ask(Request(talk, Sampling(max_tokens=3), prior_ids=prior))
+    (anew,) = plain.ask(Request(changed, Sampling(max_tokens=3), prior_ids=prior))
+    assert same.prompt_ids[: len(prior)] == prior
+    assert list(anew.prompt_ids) == plain.rendered(changed)
+
+
 def test_worked_examples_stand_before_the_first_reply(plain: Weights) -> None:
     shown = (system("abc"), user("a"), assistant("bc"), user("d"))
     (first,) = plain.ask(Request(shown, Sampling(temperature=1.0, seed=2, max_tokens=20)))

@@ -126,6 +126,17 @@ def test_another_package_adds_a_scheme(monkeypatch: pytest.MonkeyPatch, here: st
     assert schemes()["echo"].form == "echo:ANYTHING, says it again"
 
 
+@scheme("deep", "deep:MODEL", packages=("no_such_sdk.inside",), install="pip install no-such-sdk")
+def deep(address: str, options: ModelOptions) -> Model:
+    raise AssertionError("opened without what it needs")
+
+
+def test_a_package_inside_one_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, here: str) -> None:
+    offered(monkeypatch, deep=f"{here}:deep")
+    with pytest.raises(WhetError, match=r"deep: needs no_such_sdk\.inside, .*pip install no-such-sdk"):
+        load_model("deep:x")
+
+
 def test_what_a_scheme_needs_is_named_before_it_is_opened(monkeypatch: pytest.MonkeyPatch, here: str) -> None:
     offered(monkeypatch, needy=f"{here}:needy")
     with pytest.raises(WhetError, match=r"needy: needs no_such_sdk, .*pip install no-such-sdk"):

@@ -189,9 +189,17 @@ def test_a_conversation_keeps_its_beginning_from_turn_to_turn() -> None:
 
 @pytest.mark.parametrize(
     ("told", "finish"),
-    [("stop", "stop"), ("length", "length"), ("content_filter", "filter"), (None, "stop"), ("eos", "stop")],
+    [
+        ("stop", "stop"),
+        ("length", "length"),
+        ("content_filter", "filter"),
+        (None, "stop"),
+        ([7], "stop"),
+        ({"type": "length"}, "stop"),
+        ("eos", "stop"),
+    ],
 )
-def test_finish_reasons_are_mapped(told: str | None, finish: str) -> None:
+def test_finish_reasons_are_mapped(told: Any, finish: str) -> None:
     assert understood({"content": "42"}, finish=told).finish == finish
 
 
@@ -247,6 +255,7 @@ LLAMA_ENTRY = {"token": "42", "logprob": -0.1, "id": 7}
         pytest.param({"__verbose": {"tokens": [7, 0]}}, {}, None, (), (7, 0), id="llama.cpp, verbose"),
         pytest.param({"prompt_token_ids": None}, {"token_ids": None}, None, (), (), id="not asked for"),
         pytest.param({"prompt_token_ids": "1 2"}, {"token_ids": [7, None]}, None, (), (), id="no ids at all"),
+        pytest.param({"prompt_token_ids": [-1]}, {"token_ids": [7, 2**80]}, None, (), (), id="beyond any vocabulary"),
         pytest.param({}, {"logprobs": {"content": [LLAMA_ENTRY, {"logprob": -1.0}]}}, 0, (), (), id="ids of a part"),
     ],
 )

@@ -22,10 +22,9 @@ Args = Annotated[list[str] | None, typer.Option("--arg", "-a", help="Argument of
 def envs(context: typer.Context) -> None:
     """List the environments, or show, sample or check one."""
     if context.invoked_subcommand is None:
-        from whet.envs.registry import families
+        from whet.envs.registry import abouts
 
-        rows = [(name, family.about) for name, family in families().items()]
-        _print(_table(("environment", "what it is"), rows))
+        _print(_table(("environment", "what it is"), list(abouts().items())))
         _say("A file of your own: whet envs show path/to/file.py:Name")
 
 

@@ -51,6 +51,15 @@ class ComputedFingerprint:
         return found
 
 
+def _as_given(value: Any) -> Any:
+    """Arguments as they are at this moment: what `__init__` takes out of a list or a dictionary stays in here."""
+    if isinstance(value, dict):
+        return {key: _as_given(item) for key, item in value.items()}
+    if isinstance(value, list | tuple) and type(value) in (list, tuple):
+        return type(value)(map(_as_given, value))
+    return set(value) if isinstance(value, set) else value
+
+
 @runtime_checkable
 class Environment(Protocol):
     """Tasks that a program can check. Subclass it; the methods with a body are optional."""
@@ -67,14 +76,16 @@ class Environment(Protocol):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         made = super().__new__(cls)
-        made.__dict__["_built_with"] = (args, kwargs)
+        made.__dict__["_built_with"] = _as_given((args, kwargs))
         return made
 
     def __getstate__(self) -> object:
         """What travels to another process: the fingerprint, and not what it was computed from."""
-        state = {**self.__dict__, "fingerprint": self.fingerprint}
+        held = super().__getstate__()
+        state, slots = held if isinstance(held, tuple) else (held, None)
+        state = {**(state or {}), "fingerprint": self.fingerprint}
         state.pop("_built_with", None)
-        return state
+        return (state, slots) if slots else state
 
     def size(self, split: Split) -> int | None:
         """How many tasks a split has; None: unbounded."""

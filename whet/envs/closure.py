@@ -18,10 +18,14 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from whet.envs.source_text import SourceFacts, memory
+from whet.envs.source_text import EVERYTHING, SourceFacts, memory
 from whet.errors import WhetError
 from whet.keys import bytes_digest, digest
+
+if TYPE_CHECKING:
+    from importlib import metadata
 
 Read = Callable[[Path], bytes]
 
@@ -29,10 +33,14 @@ WHET = "whet"
 ENVIRONMENTS = "whet.envs"
 CONTRACT = ("whet.envs.base", "whet.keys")
 """What every environment stands on. The libraries under it, like Python itself, make no environment another one."""
+DRIVERS = [[WHET, room] for room in ("cli", "apps", "terminal", "run", "learn", "gate", "evals", "rollout")]
+"""The rooms above environments. A user's file that runs what it defines imports them; no task depends on them."""
 UNCOUNTED = frozenset(("whet.envs.fingerprint",))
 """How a fingerprint is computed is no part of what it stands for."""
 
 _INSTALLED = frozenset(("site-packages", "dist-packages"))
+_OTHERS = frozenset(("ledger.sqlite", "pyvenv.cfg"))
+"""Files by which a folder is known that may lie in a package and is no part of it: a run, a virtual environment."""
 _HOME = Path(__file__).parents[2]
 
 
@@ -45,7 +53,7 @@ class Part:
     """Where its top-level package lies."""
     whole: bool = False
     file: Path | None = None
-    """The file of a module that is in no package, whatever its name."""
+    """The file of a module that is in no package, or that has the name of a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +97,7 @@ class _Walk:
         self._part = part
         self._read = read
         self._folders: dict[str, Path | None] = {WHET: _HOME, part.name.partition(".")[0]: part.folder}
-        self._located: dict[str, Path | None] = {part.name: part.file} if part.file else {}
+        self._located: dict[str, Path | None] = {part.name: part.file} if part.file and not part.whole else {}
         self._facts: dict[str, SourceFacts] = {}
         self._waiting: list[str] = []
         self._met: set[str] = set(UNCOUNTED)
@@ -118,6 +126,9 @@ class _Walk:
                 self._located[names[-1]] = path
             else:
                 self._take_file(within.as_posix(), path)
+        if self._part.file:
+            names.append(f"{self._part.name}.{self._part.file.stem}")
+            self._located[names[-1]] = self._part.file
         return names
 
     def _wait_for(self, names: Iterable[str]) -> None:
@@ -145,12 +156,12 @@ class _Walk:
         if not top or top in sys.stdlib_module_names or not self._is_source(top, path.parent):
             return
         module, taken = self._longest(reference)
-        if not module:
+        if not module or (not _is_ours(self._part.name) and module.split(".")[:2] in DRIVERS):
             return
         names = {} if self._is_own(module) else self._module(module).hands_out
-        if taken in names:
-            self._follow(names[taken], path)
-        if names:
+        for asked in names if taken == EVERYTHING else {taken} & names.keys():
+            self._follow(names[asked], path)
+        if names and _is_ours(module):
             return
         if not _is_ours(top):  # Whet's packages do nothing when they are passed on the way to a module; others may
             parents = [module.rsplit(".", count)[0] for count in range(1, module.count(".") + 1)]
@@ -242,16 +253,28 @@ def part_of(file: Path, module: str = "") -> Part:
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)
         folder = folder.parent
-    return Part(".".join(names), folder, whole=True) if names else Part(path.stem, folder, file=path)
+    if names:
+        return Part(".".join(names), folder, whole=True, file=path if _is_test(path.name) else None)
+    *spaces, stem = module.split(".")
+    if spaces and (*spaces, stem) == path.with_suffix("").parts[-len(spaces) - 1 :]:  # a package without __init__.py
+        return Part(module, path.parents[len(spaces)], file=path)
+    return Part(path.stem, folder, file=path)
 
 
 def _files_under(folder: Path) -> Iterator[Path]:
-    """Every file of a package, in order; no tests, nothing hidden, nothing compiled."""
+    """Every file of a package, in order; no tests, nothing hidden or compiled, no run and no virtual environment."""
     for where, folders, files in os.walk(folder):
+        if not _OTHERS.isdisjoint(files):
+            folders.clear()
+            continue
         folders[:] = sorted(name for name in folders if name not in ("__pycache__", "tests") and name[0] != ".")
         for name in sorted(files):
-            if name[0] != "." and not name.startswith(("test_", "conftest.")) and not name.endswith(".pyc"):
+            if name[0] != "." and not _is_test(name) and not name.endswith(".pyc"):
                 yield Path(where, name)
+
+
+def _is_test(name: str) -> bool:
+    return name.startswith(("test_", "conftest."))
 
 
 def is_installed(path: Path) -> bool:
@@ -279,14 +302,24 @@ def version_of(top: str) -> str:
     from importlib import metadata
 
     known = memory().libraries
+    key = f"{top} {_installed()}"
     for _ in range(2):
         try:
-            return " ".join(f"{name}=={metadata.version(name)}" for name in known[top])
-        except (KeyError, metadata.PackageNotFoundError):
-            records = ((found.name, found.read_text("RECORD")) for found in metadata.distributions())
-            known[top] = sorted({name for name, record in records if _holds(record or "", top)})
+            return " ".join(f"{name}=={metadata.version(name)}" for name in known[key])
+        except (KeyError, TypeError, metadata.PackageNotFoundError):
+            known[key] = sorted({found.name for found in metadata.distributions() if found.name and _holds(found, top)})
     return ""
 
 
-def _holds(record: str, top: str) -> bool:
+def _installed() -> str:
+    """Stands for what is installed: the folders that libraries are in, and when each last got or lost an entry."""
+    folders = [path for path in map(Path, sys.path) if is_installed(path) and path.is_dir()]
+    return digest([(str(folder), folder.stat().st_mtime_ns) for folder in folders])
+
+
+def _holds(distribution: metadata.Distribution, top: str) -> bool:
+    """Whether a distribution says that it brings the module; one of the system's packager has no RECORD."""
+    record = distribution.read_text("RECORD")
+    if record is None:
+        return top in (distribution.read_text("top_level.txt") or "").split()
     return record.startswith((f"{top}/", f"{top}.")) or f"\n{top}/" in record or f"\n{top}." in record

@@ -22,6 +22,7 @@ __all__ = [
     "Address",
     "Argument",
     "Family",
+    "abouts",
     "arguments_at",
     "families",
     "family",
@@ -81,6 +82,17 @@ def families() -> dict[str, Family]:
     return {name: cast(Family, FAMILIES.load(name)) for name in FAMILIES.names()}
 
 
+def abouts() -> dict[str, str]:
+    """The line of every family that is installed, by name; of one that cannot be loaded, why not."""
+    lines = {}
+    for name in FAMILIES.names():
+        try:
+            lines[name] = str(getattr(FAMILIES.load(name), "about", ""))
+        except WhetError as problem:
+            lines[name] = str(problem)
+    return lines
+
+
 def family(name: str) -> Family:
     """The family of that name, or an error that names the nearest."""
     known = FAMILIES.names()
@@ -114,7 +126,13 @@ def variants_at(address: str) -> Sequence[str]:
 def _from_file(address: Address, args: Mapping[str, Any]) -> Environment:
     where = f"{address.path}:{address.name}"
     maker = _object_in_file(address)
-    env = maker(**accept(where, arguments_of(maker), args))
+    given = accept(where, arguments_of(maker), args)
+    env = maker(**given)
+    if not isinstance(maker, type):
+        from whet.envs.fingerprint import is_computed, made_by
+
+        if is_computed(env):
+            env.fingerprint = made_by(maker, given, Path(address.path), env)
     missing = [member for member in _MEMBERS if not hasattr(env, member)]
     if missing:
         raise WhetError(f"{where} is not an environment: it has no {', '.join(missing)}; subclass whet.Environment")

@@ -29,6 +29,9 @@ KEPT = 1000
 WORTH_KEEPING = 8
 """A file is written for at least so many new texts; fewer are read again sooner."""
 
+EVERYTHING = "*"
+"""What `from package import *` takes."""
+
 _NO_MEANING = frozenset(("ctx", "kind", "type_comment", "type_ignores"))
 """Fields of the tree that follow from the others, or mean nothing."""
 
@@ -37,7 +40,7 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _READERS_OF_DOCSTRINGS = frozenset(("__doc__", "getdoc"))
 _IMPORTERS = frozenset(("import_module", "__import__", "find_spec"))
 _WALKERS = frozenset(("import_module", "__import__", "iter_modules", "walk_packages"))
-_NAMES_SOMETHING = re.compile(r"[\w-]+(?:[./][\w-]+)+(?::\w+)?|[A-Za-z_]\w*:[A-Za-z_]\w*", re.ASCII)
+_NAMES_SOMETHING = re.compile(r"[\w-][\w -]*(?:[./][\w -]+)+(?::\w+)?|[A-Za-z_]\w*:[A-Za-z_]\w*")
 """A text that may be the name of a module, the address of a function, or the name of a file."""
 
 
@@ -79,13 +82,15 @@ def facts_of(source: bytes) -> SourceFacts:
         walks=any(word in _WALKERS and not _literals(given[:1]) for word, given in calls),
         hands_out=_handed_out(tree),
         names=tuple(sorted(name for name in names if name.partition(".")[0] not in sys.stdlib_module_names)),
-        texts=tuple(sorted({text for text in _literals(seen[ast.Constant]) if _NAMES_SOMETHING.fullmatch(text)})),
+        texts=tuple(
+            sorted({text for text in (*_literals(seen[ast.Constant]), *_joined_paths(seen)) if _names_something(text)})
+        ),
     )
 
 
 # --------------------------------------------------------------------------------------------- the form
 
-_WATCHED = (ast.Attribute, ast.Call, ast.Constant, ast.Import, ast.ImportFrom, ast.Name)
+_WATCHED = (ast.Attribute, ast.BinOp, ast.Call, ast.Constant, ast.Import, ast.ImportFrom, ast.Name)
 
 
 @functools.cache
@@ -183,7 +188,7 @@ def _imported(seen: dict[type, list[Any]]) -> Iterator[str]:
     for node in seen[ast.ImportFrom]:
         origin = "." * node.level + (node.module or "")
         for alias in node.names:
-            name = origin if alias.name == "*" else f"{origin}{'.' if node.module else ''}{alias.name}"
+            name = f"{origin}{'.' if node.module else ''}{alias.name}"
             yield name
             bound[alias.asname or alias.name] = name
     for node in seen[ast.Attribute]:
@@ -212,6 +217,25 @@ def _named(seen: dict[type, list[Any]]) -> Iterable[ast.AST]:
     return (*seen[ast.Attribute], *seen[ast.Name])
 
 
+def _names_something(text: str) -> bool:
+    return len(text) < 256 and _NAMES_SOMETHING.fullmatch(text) is not None
+
+
+def _joined_paths(seen: dict[type, list[Any]]) -> Iterator[str]:
+    """Paths that are put together of texts: `folder / "data" / "rows.json"`, `join(folder, "data", "rows.json")`."""
+    for node in seen[ast.BinOp]:
+        parts: list[str] = []
+        while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _literals([node.right]):
+            parts = [*_literals([node.right]), *parts]
+            node = node.left
+        if len(parts) > 1:
+            yield "/".join(parts)
+    for call in seen[ast.Call]:
+        parts = _literals(call.args)
+        if len(parts) > 1:
+            yield "/".join(parts)
+
+
 def _literals(nodes: Iterable[ast.AST]) -> list[str]:
     return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
@@ -232,14 +256,14 @@ class SourceMemory:
         self._facts: dict[str, SourceFacts] = {}
         self._new = 0
         self.libraries: dict[str, list[str]] = {}
-        """Names of modules, and the distributions that they were found in."""
+        """Names of modules with what was installed, and the distributions that they were found in."""
         try:
             held = orjson.loads(path.read_bytes())
             if held["maker"] == self._maker:
                 self._facts = {key: _from_json(facts) for key, facts in held["facts"].items()}
-                self.libraries = held["libraries"]
-        except (OSError, ValueError, TypeError, KeyError):
-            pass
+                self.libraries = dict(held["libraries"])
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            self._facts, self.libraries = {}, {}
 
     def facts(self, source: bytes) -> SourceFacts:
         key = _digest(source)
@@ -256,7 +280,7 @@ class SourceMemory:
         latest = dict(list(self._facts.items())[-KEPT:])
         held = {
             "maker": self._maker,
-            "libraries": self.libraries,
+            "libraries": dict(list(self.libraries.items())[-KEPT:]),
             "facts": {key: asdict(facts) for key, facts in latest.items()},
         }
         try:

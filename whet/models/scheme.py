@@ -33,7 +33,7 @@ class Scheme:
     """How addresses look, in a line for a person."""
     opener: Opener
     packages: tuple[str, ...] = ()
-    """Top-level packages that it cannot do without."""
+    """Packages that it cannot do without, as they are imported."""
     install: str = ""
     """The command that installs them."""
     bare: bool = False
@@ -43,10 +43,17 @@ class Scheme:
         """The model at `address`; `WhetError` where the address names none or a package is not installed."""
         if not self.bare and address == f"{self.name}:":
             raise WhetError(f"{address!r} names no model: write {self.form}.")
-        absent = [package for package in self.packages if find_spec(package) is None]
+        absent = [package for package in self.packages if not _is_there(package)]
         if absent:
             raise WhetError(f"{self.name}: needs {' and '.join(absent)}, not installed here; run: {self.install}")
         return self.opener(address, options)
+
+
+def _is_there(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # it is inside another that is not there
+        return False
 
 
 def scheme(

@@ -43,7 +43,7 @@ class DataEnvironment(Environment):
         given = {name: value for name, value in accepted.items() if name not in PLACES}
         self.fingerprint = fingerprint(
             f"{self.name}@{self._source.digest[:12]}",
-            type(self),
+            self,
             arguments=(given, self._settings.prompt.text, check.answer),
             data=(self._source.digest, check.made_of, sides.rows, self._pictures()),
             without=() if self._source.is_parquet else ("pyarrow",),

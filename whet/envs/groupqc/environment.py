@@ -85,7 +85,7 @@ class GroupQc(Environment):
             made_of = ""
         kept = {name: value for name, value in given.items() if name not in PLACES}
         data = (made_of, [pack.digest for pack in packs])
-        self.fingerprint = fingerprint(self.name, type(self), arguments=kept, data=data)
+        self.fingerprint = fingerprint(self.name, self, arguments=kept, data=data)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GroupQc, self._made_from

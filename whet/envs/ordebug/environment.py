@@ -102,7 +102,7 @@ class OrDebug(Environment):
         self.name = name
         self.about = f"repair an optimisation model that has become infeasible: {self._source.about}"
         self.fingerprint = fingerprint(
-            "ordebug", type(self), arguments=settings, data=self._source.digest, without=("gurobipy",)
+            "ordebug", self, arguments=settings, data=self._source.digest, without=("gurobipy",)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

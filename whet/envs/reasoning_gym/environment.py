@@ -46,9 +46,7 @@ class ReasoningGym(Environment):
         self.name = f"reasoning-gym/{variant}"
         self.about = f"{' and '.join(self._kinds)} from reasoning-gym"
         configs = {name: [dataset.config for dataset in made] for name, made in self._datasets.items()}
-        self.fingerprint = fingerprint(
-            f"{self.name}@{version('reasoning-gym')}", type(self), arguments=(configs, self._form)
-        )
+        self.fingerprint = fingerprint(f"{self.name}@{version('reasoning-gym')}", self, arguments=(configs, self._form))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ReasoningGym, self._made_from

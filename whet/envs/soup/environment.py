@@ -39,7 +39,7 @@ class Soup(Environment):
         )
         self._limits = sandbox_limits(settings.timeout, settings.output)
         self.epoch = settings.epoch
-        self.fingerprint = fingerprint("soup", type(self), arguments=asdict(settings))
+        self.fingerprint = fingerprint("soup", self, arguments=asdict(settings))
 
     def __reduce__(self) -> tuple[type[Soup], tuple[SoupSettings]]:
         return Soup, (self.settings,)

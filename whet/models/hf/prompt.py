@@ -100,7 +100,7 @@ class Renderer:
         return list(ids[: len(known)]) == known
 
     def _ends_alike(self, prompt: Prompt, last: int, before: str) -> bool:
-        """Whether `prior_ids` hold as many turns, and end with the message before the last reply and that reply itself.
+        """Whether `prior_ids` hold as many turns and every message, and end with the last question and its reply.
 
         Compared as text without blanks, because a reply is known as text: without special tokens, and without the
         stop string that ended it, which may follow here.
@@ -111,7 +111,17 @@ class Renderer:
         found = _solid(self._decoded(prompt.prior_ids))
         at = found.rfind(wanted)
         same_turns = self._ends_in(prompt.prior_ids[:-1]) == self._ends_in(self._tokens(before))
-        return same_turns and at >= 0 and len(found) - at - len(wanted) <= _OVERHANG
+        if not same_turns or at < 0 or len(found) - at - len(wanted) > _OVERHANG:
+            return False
+        passed, shown = 0, _solid(self._decoded(self._tokens(before)))
+        for message in prompt.chat[:last]:
+            said = _solid(self._decoded(self._tokens(_text(message))))
+            place = found.find(said, passed)
+            if place >= 0:
+                passed = place + len(said)
+            elif said in shown:  # what a template leaves out or rewrites is not to be found in either
+                return False
+        return True
 
     def _ends_in(self, ids: Sequence[int]) -> int:
         """How many turns have ended: a reply has no end token but its last, and the template writes one for each."""

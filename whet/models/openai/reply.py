@@ -49,7 +49,7 @@ def _reply(choice: Any, usage: Usage, version: str, request: Request, options: M
     if ended in ("error", "abort"):
         told = quote(repr(choice.get("error")))
         raise Trouble("server_error", f"the server broke off the reply ({ended}): {told}")
-    finish: Finish = _FINISHES.get(ended or "", "stop")
+    finish: Finish = _FINISHES.get(_text(ended), "stop")
     text = _text(message.get("content")) or _text(message.get("refusal"))
     found = ReplyCalls()
     if request.tools:
@@ -105,8 +105,12 @@ def _with_tokens(reply: Reply, choice: Json, data: Json, request: Request, quote
 
 
 def _ids(told: Any) -> tuple[int, ...]:
-    """Token ids where the server sent a whole list of them; none where one is not a number."""
-    return tuple(told) if isinstance(told, list) and all(type(token) is int for token in told) else ()
+    """Token ids where the server sent a whole list of them; none where one is no place in a vocabulary."""
+    return tuple(told) if isinstance(told, list) and all(_is_id(token) for token in told) else ()
+
+
+def _is_id(token: Any) -> bool:
+    return type(token) is int and 0 <= token < 2**31
 
 
 def usage_of(data: Json, price: Price | None) -> Usage:

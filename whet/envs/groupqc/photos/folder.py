@@ -48,7 +48,7 @@ class FolderPhotos(PhotoTasks):
         if not self._files:
             raise WhetError(f"{source} holds no photo that can be read")
         content = [(photo.image.sha256, truth) for split in SPLITS for _, photo, truth in self._tasks[split]]
-        self.fingerprint = fingerprint(NAME, type(self), data=(pack.digest, content))
+        self.fingerprint = fingerprint(NAME, self, data=(pack.digest, content))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FolderPhotos, self._made
@@ -86,7 +86,7 @@ class StageAPhotos(PhotoTasks):
         self._photos = {index_of(photo): photo for photo in photos}
         self._files = {photo.image.sha256: photo for photo in self._photos.values()}
         given = (mission.name, check, max_pixels)
-        self.fingerprint = fingerprint(NAME, type(self), arguments=given, data=pack.digest)
+        self.fingerprint = fingerprint(NAME, self, arguments=given, data=pack.digest)
 
     def size(self, split: Split) -> int | None:
         return None

@@ -33,7 +33,7 @@ class GeneratedPhotos(PhotoTasks):
         self._made = (pack, tuple(missions), seed)
         self._drawn = functools.lru_cache(maxsize=KEPT)(self._draw)
         names = [mission.name for mission in missions]
-        self.fingerprint = fingerprint(NAME, type(self), arguments=(names, seed), data=pack.digest)
+        self.fingerprint = fingerprint(NAME, self, arguments=(names, seed), data=pack.digest)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GeneratedPhotos, self._made
