@@ -82,15 +82,14 @@ def nap() -> None:
     time.sleep(0.1)
 
 
-_MEETING: list[threading.Barrier] = []
+_MEETINGS: dict[int, threading.Barrier] = {}
 
 
 def meet(parties: int) -> None:
     """Returns only when `parties` works run at the same time."""
     with _LOCK:
-        if not _MEETING:
-            _MEETING.append(threading.Barrier(parties))
-    _MEETING[0].wait(timeout=20)
+        meeting = _MEETINGS.setdefault(parties, threading.Barrier(parties))
+    meeting.wait(timeout=20)
 
 
 _LOCK = threading.Lock()

@@ -107,7 +107,9 @@ class Engine:
             raise
         except Exception as error:  # noqa: BLE001 - the environment's own code: recorded as its defect
             return defect(error)
-        return Conversation(task, play, self.seats, key, limits=self.limits, blob=self.env.blob)
+        conversation = Conversation(task, play, self.seats, key, limits=self.limits, blob=self.env.blob)
+        first = conversation.pending
+        return first if isinstance(first, Fault) else conversation
 
     async def rollout(self, ticket: Ticket, request: str, conversation: Conversation) -> Rollout:
         began = time.perf_counter()
@@ -186,8 +188,12 @@ class _Shift:
         key = engine.key(ticket)
         conversation = engine.begin(ticket, key)
         if isinstance(conversation, Fault):
-            return engine.broken(ticket, key, conversation)
-        request = conversation.request_hash()
+            return self._broken(ticket, key, conversation)
+        try:
+            request = conversation.request_hash()
+        except TypeError as error:  # what the play asks for is not plain data, which has no content to hash
+            conversation.close()
+            return self._broken(ticket, key, defect(error))
         answered = engine.ledger.has_rollout(key, request, f"{ticket.split}/{ticket.index} draw {ticket.draw}")
         if answered or key in self.settled:
             conversation.close()
@@ -202,6 +208,13 @@ class _Shift:
         except asyncio.CancelledError:
             self._abandoned(conversation)
             raise
+
+    def _broken(self, ticket: Ticket, key: str, fault: Fault) -> Rollout | None:
+        """A task that cannot be played at all: a fault once, and from then on one that is left as it is."""
+        if key in self.settled or self.engine.ledger.rollout(key) is not None:
+            self._replayed(ticket)
+            return None
+        return self.engine.broken(ticket, key, fault)
 
     def _abandoned(self, conversation: Conversation) -> None:
         """An attempt that was cut off has no outcome, but what it spent counts."""

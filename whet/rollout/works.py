@@ -85,6 +85,6 @@ def call_function(function: str, arguments: Mapping[str, Any]) -> WorkResult:
     module, _, name = function.partition(":")
     try:
         value = getattr(importlib.import_module(module), name)(**arguments)
-    except Exception as error:  # noqa: BLE001 - the function is the environment's; whatever it raises is its answer
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the environment's function: what it raises is its answer
         return WorkResult(error="raised", detail=f"{type(error).__name__}: {error}")
     return value if isinstance(value, WorkResult) else WorkResult(value)
