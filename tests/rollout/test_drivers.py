@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -205,6 +207,7 @@ HERE = "test_drivers_works"
 
 SOURCE = """
 import os
+import threading
 import time
 
 
@@ -495,3 +498,45 @@ def test_a_batch_of_what_is_no_reply_is_not_blamed_on_the_environment() -> None:
     talk = Attempt(env, env.task("train", 0), lambda _: "x").conversation("0" * 32)
     with Workbench() as bench, pytest.raises(TypeError, match="a driver brought str"):
         play_in_lockstep([talk], lambda requests: ["x" for _ in requests], bench)  # type: ignore[misc]
+
+
+# --------------------------------------------------------------------------------------------- the bench
+
+
+def benches() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "whet-works"]
+
+
+def test_a_bench_used_from_many_threads_has_one_loop() -> None:
+    for _ in range(20):
+        barrier = threading.Barrier(6)
+        with Workbench() as bench:
+
+            def use(bench: Workbench = bench, barrier: threading.Barrier = barrier) -> None:
+                barrier.wait(timeout=20)
+                bench(call("time:sleep", secs=0.0))
+
+            threads = [threading.Thread(target=use) for _ in range(6)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(timeout=20)
+            assert len(benches()) == 1
+    assert benches() == []
+
+
+def test_a_bench_whose_works_fail_to_close_leaves_no_thread() -> None:
+    class Stuck(Works):
+        async def close(self) -> None:
+            raise OSError("stuck")
+
+    with pytest.raises(OSError, match="stuck"), Workbench(Stuck()) as bench:
+        bench(call("time:sleep", secs=0.0))
+    assert benches() == []
+
+
+def test_whoever_waits_for_a_work_when_the_bench_is_closed_does_not_wait_for_ever() -> None:
+    with Workbench() as bench:
+        waiting = bench.start(call("time:sleep", secs=0.5))
+    with pytest.raises(CancelledError):
+        waiting.result(timeout=20)

@@ -224,3 +224,40 @@ def test_one_reply_outside_of_a_play_is_paid_from_the_purse(tmp_path: Path) -> N
     reply, stopped = asyncio.run(asks())
     assert reply.text == "8"
     assert "budget of 1 calls reached" in stopped
+
+
+# --------------------------------------------------------------------------------------------- closing
+
+
+class Closable(FromFunction):
+    def __init__(self, name: str, *, fails: bool = False) -> None:
+        super().__init__(doubled)
+        self.name, self.fingerprint, self.fails = f"test:{name}", name, fails
+        self.closed = 0
+
+    async def close(self) -> None:
+        self.closed += 1
+        if self.fails:
+            raise OSError(f"{self.name} does not close")
+
+
+def test_a_model_that_fails_to_close_keeps_no_other_open() -> None:
+    players = Players()
+    models = [Closable("a", fails=True), Closable("b"), Closable("c")]
+    for model in models:
+        players.beside(model)
+    with pytest.raises(OSError, match="test:a does not close"):
+        asyncio.run(players.close())
+    assert [model.closed for model in models] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("overrides", [[], ["name=nope"]])
+def test_a_challenger_is_closed_also_where_nothing_is_compared(tmp_path: Path, overrides: list[str]) -> None:
+    """The same model as the incumbent's is refused before any rollout, a wrong gate before that."""
+    result = evaluate(Doubles(), Closable("a"), n=20, runs=tmp_path)
+    challenger = Closable("a")
+    try:
+        decide(result, candidate_model=challenger, env=Doubles(), model=Closable("a"), overrides=overrides)
+    except WhetError:
+        assert overrides
+    assert challenger.closed

@@ -91,5 +91,8 @@ class Players:
         return Seat(policy, player)
 
     async def close(self) -> None:
-        for player in self._all:
-            await player.model.close()
+        """Close every model, also where one fails to; the first failure is raised when all are closed."""
+        closed = await asyncio.gather(*(player.model.close() for player in self._all), return_exceptions=True)
+        for failure in closed:
+            if failure is not None:
+                raise failure
