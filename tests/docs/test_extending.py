@@ -71,6 +71,17 @@ def test_the_learner_and_the_gate_of_the_page_train_and_claim(package: Path, tmp
     assert "files are what it gives" in whet(package, tmp_path, "verify", "hints")
 
 
+def test_a_learner_whose_rollouts_are_spent_goes_on_to_its_test(package: Path, tmp_path: Path) -> None:
+    """It needs to know nothing of that limit: what it was given is taken, and the claim is made on what was kept."""
+    assert CONFIG is not None
+    (tmp_path / "hints.toml").write_text("\n".join(line[4:] for line in CONFIG[1].splitlines()))
+    said = whet(package, tmp_path, "train", "hints.toml", "--run", "spent", "--set", "train.max_rollouts=70")
+    assert "learning ended: 60 of 70 rollouts taken" in said
+    assert "sealed test" in said
+    assert "history.json" not in said
+    assert "files are what it gives" in whet(package, tmp_path, "verify", "spent")
+
+
 def test_the_gate_of_the_page_judges_a_persons_candidate(package: Path, tmp_path: Path) -> None:
     whet(package, tmp_path, "eval", "letters", "-m", "parrot:polly", "-n", "12", "--run", "r")
     (tmp_path / "better.md").write_text("Count the letters.")
