@@ -18,6 +18,9 @@ from whet.run.workspace import RUNS, find_run
 CLOCK = frozenset({"timing", "wall_time_s", "time_s", "total_wall_time_s"})
 """Keys that a clock writes: they differ each time a run is worked off."""
 
+STOPPED = "stopped"
+"""Why the last session ended: a rebuild ends where the ledger does."""
+
 BY_THE_CLOCK = frozenset({"timing.json"})
 """Files that hold nothing else."""
 
@@ -79,5 +82,5 @@ def _content(file: Path) -> Any:
 
 def _without_clock(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_clock(part) for key, part in value.items() if key not in CLOCK}
+        return {key: _without_clock(part) for key, part in value.items() if key not in CLOCK and key != STOPPED}
     return [_without_clock(part) for part in value] if isinstance(value, list) else value

@@ -78,7 +78,10 @@ def find_run(path: str | Path, runs: Path = RUNS) -> Path:
 def run_kind(folder: Path) -> str:
     """The kind of run in a folder, as its ledger says."""
     with Ledger.read(folder) as ledger:
-        return ledger.meta()["kind"]
+        kind = ledger.meta().get("kind")
+    if kind is None:
+        raise WhetError(f"{folder}: was stopped while it was being made; the command that began it makes it again")
+    return kind
 
 
 def run_name(config: PolicyConfig, identity: Identity) -> str:
