@@ -257,6 +257,18 @@ def test_raising_a_budget_continues_the_run(tmp_path: Path) -> None:
     assert (len(model.requests), tally.replayed, tally.done) == (3, 4, 3)
 
 
+def test_a_budget_of_calls_counts_those_that_came_to_nothing_over_all_sessions(tmp_path: Path) -> None:
+    """Each start of the run once gave the whole budget again to a service that fails."""
+
+    def failing(request: Request) -> str:
+        raise FaultError(Fault("server_error", "there", "500"))
+
+    model = FromFunction(failing)
+    for _ in range(3):
+        run(tmp_path / "r", model, budget=PurseLimits(calls=4), concurrency=1, patience=0, retry_faults=True)
+    assert len(model.requests) == 4
+
+
 def test_a_budget_in_dollars_is_never_passed(tmp_path: Path) -> None:
     class Dear(FromFunction):
         price = Price(1000.0, 1000.0)

@@ -194,3 +194,22 @@ def test_a_training_that_a_service_stopped_is_no_false_alarm(tmp_path: Path) -> 
     result = trained(tmp_path / "run", target=failing)
     assert "met a fault" in result.stopped
     assert verify_run(result.folder, given=given("trained")) == []
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "UPDATE rollouts SET policy = 'another' WHERE seq = 1",
+        "UPDATE rollouts SET key = 'another' WHERE seq = 1",
+        "UPDATE rollouts SET parts = '{\"length\": 1.0}' WHERE seq = 1",
+        "UPDATE rollouts SET calls = 0 WHERE seq = 1",
+        "UPDATE transcripts SET body = '{}' WHERE seq = 1",
+        "DELETE FROM transcripts WHERE seq = 1",
+        "DELETE FROM policies",
+    ],
+)
+def test_any_column_that_is_not_what_the_transcript_says_is_found(tmp_path: Path, edit: str) -> None:
+    result = evaluate(Doubles(), FromFunction(half), n=10, runs=tmp_path)
+    with sqlite3.connect(result.folder / "ledger.sqlite") as db:
+        db.execute(edit)
+    assert " of eval: " in verify_run(result.folder, given=Given(Doubles(), FromFunction(half)))[0]

@@ -17,7 +17,7 @@ from whet.rollout.player import Seat
 from whet.rollout.progress import Progress, Tally
 from whet.rollout.purse import Purse
 from whet.rollout.works import Works
-from whet.types import Fault, Role, Rollout, Score, Ticket, Work
+from whet.types import Fault, Role, Rollout, Score, Ticket, Usage, Work
 
 if TYPE_CHECKING:
     from whet.ledger.writer import LedgerWriter
@@ -142,7 +142,7 @@ class Engine:
                             conversation.working += time.monotonic() - started
                         conversation.answer(result)
                     else:
-                        conversation.answer(await self._reply(step))
+                        conversation.answer(await self._reply(step, conversation))
         except TimeoutError:
             return conversation.out_of_time(time.monotonic() - began)
         except FaultError as error:
@@ -152,11 +152,15 @@ class Engine:
             for seat in self.seats.values():
                 await seat.player.model.leave(conversation.key)
 
-    async def _reply(self, request: Request) -> Answer:
+    async def _reply(self, request: Request, conversation: Conversation) -> Answer:
+        """What the role's player answers. A call that came to nothing was made all the same, and is counted."""
+        player = self.seats[request.role].player
         try:
-            return await self.seats[request.role].player.reply(request, self.purse, self.limits.call_timeout)
-        except LimitReached as limit:
-            return limit
+            return await player.reply(request, self.purse, self.limits.call_timeout)
+        except (LimitReached, FaultError) as failure:
+            if not player.free:
+                conversation.usage += Usage(calls=1)
+            return failure if isinstance(failure, LimitReached) else failure.fault
 
 
 @dataclass(slots=True)
