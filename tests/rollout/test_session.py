@@ -14,15 +14,16 @@ from reflact_world import target as kinds_target
 
 from whet.config.schema import EvalConfig
 from whet.envs.base import Environment, Play, ask
-from whet.errors import WhetError
+from whet.errors import FaultError, WhetError
 from whet.ledger.store import Ledger
 from whet.ledger.writer import LedgerWriter
 from whet.models.base import Request
 from whet.rollout.player import Player, Players, Seat
 from whet.rollout.progress import Quiet
 from whet.rollout.session import DONE, ENDED, SESSION, Identity, RunStart, Session
+from whet.rollout.works import Works
 from whet.run.api import decide, evaluate
-from whet.types import Playbook, Policy, Reply, Task, Ticket, failed, solved, user
+from whet.types import Playbook, Policy, Reply, Task, Ticket, Work, failed, solved, user
 
 BETTER = Playbook("Count twice.")
 
@@ -261,3 +262,34 @@ def test_a_challenger_is_closed_also_where_nothing_is_compared(tmp_path: Path, o
     except WhetError:
         assert overrides
     assert challenger.closed
+
+
+# --------------------------------------------------------------------------------------------- whose time is up
+
+
+def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file")
+    with pytest.raises(WhetError, match="cannot be written"):
+        evaluate(Doubles(), FromFunction(doubled), n=5, runs=tmp_path / "runs")
+
+
+def test_a_model_that_gives_up_by_itself_is_not_said_to_have_had_all_the_time(tmp_path: Path) -> None:
+    def giving_up(request: Request) -> str:
+        raise TimeoutError("its own socket")
+
+    result = evaluate(Doubles(), FromFunction(giving_up), n=5, runs=tmp_path)
+    assert result.report.fault is not None
+    assert (result.report.fault.kind, result.report.fault.message) == ("timeout", "the model gave up (its own socket)")
+
+
+def test_a_sandbox_that_does_not_open_in_time_is_no_doing_of_the_policys() -> None:
+    """Its TimeoutError was taken for the deadline of the work, which is a score."""
+
+    def opening() -> Any:
+        raise TimeoutError("the machine does not answer")
+
+    async def performed() -> Any:
+        return await Works(opening).perform(Work("sandbox", {"python": "1"}, 30.0))
+
+    with pytest.raises(FaultError, match="work_lost at sandbox: TimeoutError: the machine does not answer"):
+        asyncio.run(performed())

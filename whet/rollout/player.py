@@ -42,10 +42,11 @@ class Player:
 
     async def _complete(self, request: Request, patience: float) -> Reply:
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(patience) as clock:
                 return await self.model.complete(request)
-        except TimeoutError:
-            raise FaultError(Fault("timeout", self.model.name, f"no reply within {patience:g} s")) from None
+        except TimeoutError as error:
+            why = f"no reply within {patience:g} s" if clock.expired() else f"the model gave up ({error})"
+            raise FaultError(Fault("timeout", self.model.name, why)) from None
 
 
 @dataclass(frozen=True, slots=True)

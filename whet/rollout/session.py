@@ -297,11 +297,14 @@ def _claim(start: RunStart) -> LedgerWriter:
     """The run's ledger, opened for writing; made when there is none, refused when the folder holds another run."""
     folder, identity = start.folder, start.identity.digest
     new = not (folder / FILE).exists()
-    if new:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / PLAYBOOK, write_playbook(start.playbook))
-        _write_config(start)
-    ledger = LedgerWriter.create(folder) if new else LedgerWriter.open(folder)
+    try:
+        if new:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(folder / PLAYBOOK, write_playbook(start.playbook))
+            _write_config(start)
+        ledger = LedgerWriter.create(folder) if new else LedgerWriter.open(folder)
+    except OSError as problem:
+        raise WhetError(f"{folder}: cannot be written ({problem.strerror}); name another place with --runs") from None
     try:
         held = ledger.meta()
         if held.get("identity", identity) != identity:
