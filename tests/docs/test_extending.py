@@ -22,7 +22,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = dict(BLOCK.findall(PAGE))
     entries = files.pop("pyproject.toml")
     for name, text in files.items():
-        (site / name).parent.mkdir(exist_ok=True)
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
         (site / name).write_text(text)
     info = site / "letters_kit-1.0.dist-info"
     info.mkdir()
@@ -42,8 +42,9 @@ def whet(package: Path, folder: Path, *words: str) -> str:
 
 
 def test_each_extension_is_one_file_and_one_line(package: Path) -> None:
-    shown = {Path(name).stem for name in dict(BLOCK.findall(PAGE))}
-    assert shown == {"pyproject", "environment", "model", "gate", "learner", "__init__", "commands"}
+    shown = {name.removeprefix("letters_kit/") for name in dict(BLOCK.findall(PAGE))}
+    code = {"task/__init__.py", "model.py", "gate.py", "learner.py", "__init__.py", "commands.py"}
+    assert shown == {"pyproject.toml", *code}
 
 
 def test_the_environment_of_the_page_keeps_the_contract(package: Path, tmp_path: Path) -> None:
@@ -69,6 +70,17 @@ def test_the_learner_and_the_gate_of_the_page_train_and_claim(package: Path, tmp
     assert "trained" in whet(package, tmp_path, "runs")
     assert "rebuilt from 3 steps" in whet(package, tmp_path, "rebuild", "hints")
     assert "files are what it gives" in whet(package, tmp_path, "verify", "hints")
+
+
+def test_a_learner_whose_rollouts_are_spent_goes_on_to_its_test(package: Path, tmp_path: Path) -> None:
+    """It needs to know nothing of that limit: what it was given is taken, and the claim is made on what was kept."""
+    assert CONFIG is not None
+    (tmp_path / "hints.toml").write_text("\n".join(line[4:] for line in CONFIG[1].splitlines()))
+    said = whet(package, tmp_path, "train", "hints.toml", "--run", "spent", "--set", "train.max_rollouts=70")
+    assert "learning ended: 60 of 70 rollouts taken" in said
+    assert "sealed test" in said
+    assert "history.json" not in said
+    assert "files are what it gives" in whet(package, tmp_path, "verify", "spent")
 
 
 def test_the_gate_of_the_page_judges_a_persons_candidate(package: Path, tmp_path: Path) -> None:

@@ -185,3 +185,22 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: p
         write_atomically(file, b"new")
     assert file.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_full_disk_is_one_clear_line_and_the_ledger_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    """The transaction stayed open, so that whatever was written next failed with other words."""
+    with LedgerWriter.create(tmp_path / "run") as ledger:
+        pages = ledger._db.execute("PRAGMA page_count").fetchone()[0]
+        ledger._db.execute(f"PRAGMA max_page_count = {pages + 2}")
+        with pytest.raises(WhetError, match=r"cannot be written \(database or disk is full\)"):
+            ledger.add_event("large", body="x" * 100_000)
+        ledger._db.execute("PRAGMA max_page_count = 100000")
+        ledger.add_event("small")
+        assert [event.name for event in ledger.events()] == ["small"]
+
+
+def test_a_missing_value_is_not_called_a_second_answer(tmp_path: Path) -> None:
+    with LedgerWriter.create(tmp_path / "run") as ledger:
+        with pytest.raises(sqlite3.IntegrityError, match="NOT NULL"):
+            ledger.set_meta(kind=None)  # type: ignore[arg-type]
+        ledger.set_meta(kind="eval")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -205,6 +207,7 @@ HERE = "test_drivers_works"
 
 SOURCE = """
 import os
+import threading
 import time
 
 
@@ -226,11 +229,16 @@ def dies():
 
 def fine(value):
     return 2 * value
+
+
+def leaves():
+    raise SystemExit(0)
 """
 
 WORKS: dict[str, tuple[Work, str]] = {
     "returns": (call(f"{HERE}:fine", value=21), "ok 42"),
     "raises": (call(f"{HERE}:raises"), "raised ValueError: no such row"),
+    "exits": (call(f"{HERE}:leaves"), "raised SystemExit"),
     "deadline": (call(f"{HERE}:sleeps", deadline=0.05), "deadline"),
     "no such module": (call("no.such.module:name"), "raised ModuleNotFoundError"),
     "no such function": (call(f"{HERE}:nobody"), "raised AttributeError"),
@@ -397,3 +405,138 @@ def test_works_of_many_plays_run_at_once_in_lock_step() -> None:
 
 def _train_task(index: int) -> Task:
     return Doubles().task("train", index)
+
+
+# --------------------------------------------------------------------------------------------- plays that are none
+
+
+class Yielding(Doubles):
+    """Yields anything, after a question."""
+
+    def __init__(self, step: Any) -> None:
+        self.step = step
+
+    def play(self, task: Task) -> Any:
+        yield from ask(task.messages)
+        yield self.step
+        return solved()
+
+
+class Returning(Doubles):
+    def __init__(self, score: Any) -> None:
+        self.score = score
+
+    def play(self, task: Task) -> Any:
+        yield from ask(task.messages)
+        return self.score
+
+
+class Raising(Doubles):
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def play(self, task: Task) -> Play:
+        yield from ask(task.messages)
+        raise self.error
+
+
+class WithoutYield(Doubles):
+    def play(self, task: Task) -> Any:
+        return solved()
+
+
+DEFECTS: dict[str, tuple[Environment, str]] = {
+    "yields None": (Yielding(None), "yielded NoneType"),
+    "yields text": (Yielding("How many?"), "yielded str"),
+    "asks with text": (Yielding(Ask("How many?")), "asked with str"),  # type: ignore[arg-type]
+    "asks with nothing": (Yielding(Ask(None)), "TypeError"),  # type: ignore[arg-type]
+    "narrows what is not there": (Yielding(Ask((user("x"),), narrow={"temprature": 1})), "temprature"),
+    "is no generator": (WithoutYield(), "must be a generator, this one returned Score"),
+    "scores nan": (Returning(Score(1, float("nan"), 1.0)), "soft is nan"),
+    "scores text": (Returning(Score("yes", 1.0, 1.0)), "hard is 'yes'"),  # type: ignore[arg-type]
+    "exits": (Raising(SystemExit(0)), "SystemExit"),
+    "leaves as if closed": (Raising(GeneratorExit()), "GeneratorExit"),
+    "raises StopIteration": (Raising(StopIteration()), "StopIteration"),
+}
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_a_play_that_breaks_the_contract_is_a_fault_and_ends_no_run(tmp_path: Path, name: str) -> None:
+    env, expected = DEFECTS[name]
+    _, outcome = agreed(Attempt(env, env.task("train", 0), lambda _: "x"), tmp_path)
+    assert isinstance(outcome, Fault)
+    assert outcome.kind == "environment_error"
+    assert expected in outcome.message
+
+
+def test_a_play_that_will_not_be_let_go_keeps_its_score(tmp_path: Path) -> None:
+    class Clinging(Doubles):
+        def play(self, task: Task) -> Play:
+            while True:
+                try:
+                    yield from ask(task.messages)
+                except LimitReached:
+                    continue
+                except GeneratorExit:
+                    raise ValueError("not yet") from None
+
+    env = Clinging()
+    _, outcome = agreed(Attempt(env, env.task("train", 0), overflowing), tmp_path)
+    assert isinstance(outcome, Score)
+    assert outcome.reason == "context_overflow"
+
+
+def test_a_check_may_reckon_in_numpy_numbers(tmp_path: Path) -> None:
+    numpy = pytest.importorskip("numpy")
+    env = Returning(Score(numpy.bool_(True), numpy.float64(0.5), numpy.int64(1), {"share": numpy.float32(0.25)}))
+    _, outcome = agreed(Attempt(env, env.task("train", 0), lambda _: "x"), tmp_path)
+    assert outcome == Score(1, 0.5, 1.0, {"share": 0.25})
+
+
+def test_a_batch_of_what_is_no_reply_is_not_blamed_on_the_environment() -> None:
+    env = Doubles()
+    talk = Attempt(env, env.task("train", 0), lambda _: "x").conversation("0" * 32)
+    with Workbench() as bench, pytest.raises(TypeError, match="a driver brought str"):
+        play_in_lockstep([talk], lambda requests: ["x" for _ in requests], bench)  # type: ignore[misc]
+
+
+# --------------------------------------------------------------------------------------------- the bench
+
+
+def benches() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "whet-works"]
+
+
+def test_a_bench_used_from_many_threads_has_one_loop() -> None:
+    for _ in range(20):
+        barrier = threading.Barrier(6)
+        with Workbench() as bench:
+
+            def use(bench: Workbench = bench, barrier: threading.Barrier = barrier) -> None:
+                barrier.wait(timeout=20)
+                bench(call("time:sleep", secs=0.0))
+
+            threads = [threading.Thread(target=use) for _ in range(6)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(timeout=20)
+            assert len(benches()) == 1
+    assert benches() == []
+
+
+def test_a_bench_whose_works_fail_to_close_leaves_no_thread() -> None:
+    class Stuck(Works):
+        async def close(self) -> None:
+            raise OSError("stuck")
+
+    with pytest.raises(OSError, match="stuck"), Workbench(Stuck()) as bench:
+        bench(call("time:sleep", secs=0.0))
+    assert benches() == []
+
+
+def test_whoever_waits_for_a_work_when_the_bench_is_closed_does_not_wait_for_ever() -> None:
+    with Workbench() as bench:
+        waiting = bench.start(call("time:sleep", secs=0.5))
+    with pytest.raises(CancelledError):
+        waiting.result(timeout=20)

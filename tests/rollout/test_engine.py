@@ -134,6 +134,50 @@ def test_a_defect_of_the_environment_is_never_a_score(tmp_path: Path) -> None:
         assert {one.fault for one in ledger.outcomes()} == {"environment_error"}
 
 
+class Unbuildable(Doubles):
+    """Its tasks, or the first lines of its plays, cannot be had."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+    def task(self, split: Any, index: int) -> Task:
+        if self.where == "task":
+            raise OSError("the file is gone")
+        return super().task(split, index)
+
+    def play(self, task: Task) -> Play:
+        if self.where == "play":
+            raise OSError("the file is gone")
+        return (yield from super().play(task))
+
+
+@pytest.mark.parametrize("where", ["task", "play"])
+def test_a_task_that_cannot_be_played_is_a_fault_once(tmp_path: Path, where: str) -> None:
+    """Every start of the run once added the same faults again."""
+    for replayed, faults in ((0, 10), (10, 0), (10, 0)):
+        tally = run(tmp_path / "r", FromFunction(doubled), env=Unbuildable(where), patience=0)
+        assert (tally.replayed, tally.faults) == (replayed, faults)
+    with Ledger.read(tmp_path / "r") as ledger:
+        assert ledger.counts()["faults"] == 10
+
+
+@pytest.mark.parametrize("where", ["task", "play"])
+def test_a_task_that_cannot_be_played_any_more_keeps_its_answer(tmp_path: Path, where: str) -> None:
+    run(tmp_path / "r", FromFunction(doubled), env=Unbuildable(""))
+    tally = run(tmp_path / "r", FromFunction(doubled), env=Unbuildable(where))
+    assert (tally.replayed, tally.faults) == (10, 0)
+
+
+def test_a_work_that_is_no_plain_data_is_the_environments_defect(tmp_path: Path) -> None:
+    class Handing(Doubles):
+        def play(self, task: Task) -> Play:
+            yield from work(call("builders:nap", thing=object()))
+            return solved()
+
+    assert run(tmp_path / "r", FromFunction(doubled), env=Handing()).faults == 10
+    assert {outcome.fault for outcome in outcomes(tmp_path / "r")} == {"environment_error"}
+
+
 def test_a_stalled_reply_is_a_fault_and_the_rest_goes_on(tmp_path: Path) -> None:
     async def slow(request: Request) -> str:
         if "20003" in request.messages[-1].text:
@@ -211,6 +255,18 @@ def test_raising_a_budget_continues_the_run(tmp_path: Path) -> None:
     model = FromFunction(doubled)
     tally = run(tmp_path / "r", model, budget=PurseLimits(calls=7))
     assert (len(model.requests), tally.replayed, tally.done) == (3, 4, 3)
+
+
+def test_a_budget_of_calls_counts_those_that_came_to_nothing_over_all_sessions(tmp_path: Path) -> None:
+    """Each start of the run once gave the whole budget again to a service that fails."""
+
+    def failing(request: Request) -> str:
+        raise FaultError(Fault("server_error", "there", "500"))
+
+    model = FromFunction(failing)
+    for _ in range(3):
+        run(tmp_path / "r", model, budget=PurseLimits(calls=4), concurrency=1, patience=0, retry_faults=True)
+    assert len(model.requests) == 4
 
 
 def test_a_budget_in_dollars_is_never_passed(tmp_path: Path) -> None:

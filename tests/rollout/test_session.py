@@ -14,15 +14,16 @@ from reflact_world import target as kinds_target
 
 from whet.config.schema import EvalConfig
 from whet.envs.base import Environment, Play, ask
-from whet.errors import WhetError
+from whet.errors import FaultError, WhetError
 from whet.ledger.store import Ledger
 from whet.ledger.writer import LedgerWriter
 from whet.models.base import Request
 from whet.rollout.player import Player, Players, Seat
 from whet.rollout.progress import Quiet
 from whet.rollout.session import DONE, ENDED, SESSION, Identity, RunStart, Session
+from whet.rollout.works import Works
 from whet.run.api import decide, evaluate
-from whet.types import Playbook, Policy, Reply, Task, Ticket, failed, solved, user
+from whet.types import Fault, Playbook, Policy, Reply, Task, Ticket, Work, failed, solved, user
 
 BETTER = Playbook("Count twice.")
 
@@ -224,3 +225,105 @@ def test_one_reply_outside_of_a_play_is_paid_from_the_purse(tmp_path: Path) -> N
     reply, stopped = asyncio.run(asks())
     assert reply.text == "8"
     assert "budget of 1 calls reached" in stopped
+
+
+# --------------------------------------------------------------------------------------------- closing
+
+
+class Closable(FromFunction):
+    def __init__(self, name: str, *, fails: bool = False) -> None:
+        super().__init__(doubled)
+        self.name, self.fingerprint, self.fails = f"test:{name}", name, fails
+        self.closed = 0
+
+    async def close(self) -> None:
+        self.closed += 1
+        if self.fails:
+            raise OSError(f"{self.name} does not close")
+
+
+def test_a_model_that_fails_to_close_keeps_no_other_open() -> None:
+    players = Players()
+    models = [Closable("a", fails=True), Closable("b"), Closable("c")]
+    for model in models:
+        players.beside(model)
+    with pytest.raises(OSError, match="test:a does not close"):
+        asyncio.run(players.close())
+    assert [model.closed for model in models] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("overrides", [[], ["name=nope"]])
+def test_a_challenger_is_closed_also_where_nothing_is_compared(tmp_path: Path, overrides: list[str]) -> None:
+    """The same model as the incumbent's is refused before any rollout, a wrong gate before that."""
+    result = evaluate(Doubles(), Closable("a"), n=20, runs=tmp_path)
+    challenger = Closable("a")
+    try:
+        decide(result, candidate_model=challenger, env=Doubles(), model=Closable("a"), overrides=overrides)
+    except WhetError:
+        assert overrides
+    assert challenger.closed
+
+
+# --------------------------------------------------------------------------------------------- whose time is up
+
+
+def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file")
+    with pytest.raises(WhetError, match="cannot be written"):
+        evaluate(Doubles(), FromFunction(doubled), n=5, runs=tmp_path / "runs")
+
+
+def test_a_model_that_gives_up_by_itself_is_not_said_to_have_had_all_the_time(tmp_path: Path) -> None:
+    def giving_up(request: Request) -> str:
+        raise TimeoutError("its own socket")
+
+    result = evaluate(Doubles(), FromFunction(giving_up), n=5, runs=tmp_path)
+    assert result.report.fault is not None
+    assert (result.report.fault.kind, result.report.fault.message) == ("timeout", "the model gave up (its own socket)")
+
+
+def test_a_sandbox_that_does_not_open_in_time_is_no_doing_of_the_policys() -> None:
+    """Its TimeoutError was taken for the deadline of the work, which is a score."""
+
+    def opening() -> Any:
+        raise TimeoutError("the machine does not answer")
+
+    async def performed() -> Any:
+        return await Works(opening).perform(Work("sandbox", {"python": "1"}, 30.0))
+
+    with pytest.raises(FaultError, match="work_lost at sandbox: TimeoutError: the machine does not answer"):
+        asyncio.run(performed())
+
+
+def test_what_was_missing_from_a_settled_plan_stays_missing(tmp_path: Path) -> None:
+    """A later plan may have the ticket answered; a decision that was made without it must come out the same again."""
+    down = [True]
+
+    def flaky(request: Request) -> str:
+        if down[0] and "10003" in request.messages[-1].text:
+            raise FaultError(Fault("server_error", "there", "500"))
+        return doubled(request)
+
+    model = FromFunction(flaky)
+    settings = eval_config()
+    identity = Identity(settings.identity(), "doubles-1", model.fingerprint, "")
+    begin = RunStart("eval", tmp_path / "run", settings, identity, Doubles(), model)
+    tickets = [Ticket("select", "train", index) for index in range(60)]
+
+    async def rolled(plan: list[Ticket]) -> list[bool]:
+        async with Session.open(begin, Quiet()) as session:
+            return [rollout is None for rollout in await session.roll(session.policy, plan, "draws", 0.02)]
+
+    assert asyncio.run(rolled(tickets)).count(True) == 1
+    down[0] = False
+    assert asyncio.run(rolled(tickets[:20])).count(True) == 0
+    assert asyncio.run(rolled(tickets)).index(True) == 3
+
+
+def test_a_model_that_returns_no_reply_is_named(tmp_path: Path) -> None:
+    class Talking(FromFunction):
+        async def complete(self, request: Request) -> Any:
+            return "just text"
+
+    with pytest.raises(WhetError, match="test:function answered with a str; a model must return a Reply"):
+        evaluate(Doubles(), Talking(doubled), n=2, runs=tmp_path)

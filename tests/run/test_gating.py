@@ -13,7 +13,7 @@ from loopback import Behaviour, serving
 from whet.errors import WhetError
 from whet.ledger.store import Ledger
 from whet.models.base import Request
-from whet.run.api import decide, evaluate
+from whet.run.api import decide, evaluate, resume
 from whet.run.decide import GateResult
 from whet.run.evaluate import EvalResult
 from whet.types import Playbook
@@ -152,3 +152,68 @@ def test_a_decision_is_the_same_at_any_concurrency_when_failures_are_slow(tmp_pa
     assert len({str(gated.decision) for gated in found}) == 1
     assert draws(found[0]) == draws(found[1]) == draws(found[2])
     assert found[0].decision.rollouts() > 20
+
+
+# --------------------------------------------------------------------------------------------- continuing
+
+
+def test_a_decision_on_an_object_is_not_continued_as_one_on_the_incumbents_model(tmp_path: Path) -> None:
+    """Resumed without the model, the run once compared the playbook alone, in another folder, without a word."""
+    result = incumbent(tmp_path)
+    model = models[result.folder]
+    strong = FromFunction(doubled)
+    strong.fingerprint = "strong"
+    gated = decide(result, BETTER, candidate_model=strong, env=Doubles(), model=model)
+    with pytest.raises(WhetError, match=f"{gated.folder.name}: cannot be continued"):
+        resume(gated.folder, env=Doubles(), model=model)
+    assert [child.name for child in (result.folder / "gates").iterdir()] == [gated.folder.name]
+
+
+def test_a_decision_is_not_continued_on_other_evidence_than_it_began_with(tmp_path: Path) -> None:
+    result = incumbent(tmp_path, overrides=["control.budget.calls=30"])
+    objects: dict[str, Any] = {"env": Doubles(), "model": models[result.folder]}
+    with pytest.raises(WhetError, match="no decision yet, budget of 30 calls reached"):
+        brought(result, BETTER)
+    [child] = (result.folder / "gates").iterdir()
+    resume(result.folder, **objects, overrides=["control.budget.calls=300"])
+    with pytest.raises(WhetError, match="the evaluation has drawn more since"):
+        resume(child, **objects, overrides=["control.budget.calls=300"])
+
+
+def test_a_decision_that_a_budget_stopped_is_continued_as_the_message_says(tmp_path: Path) -> None:
+    """The same command stops again: the budget stands in the config of the run."""
+    result = incumbent(tmp_path, overrides=["control.budget.calls=40"])
+    with pytest.raises(WhetError, match="continue with: whet resume") as stopped:
+        brought(result, BETTER)
+    child = str(stopped.value).split("whet resume ")[1].split(" --set")[0]
+    raised = ["control.budget.calls=400"]
+    continued = resume(child, env=Doubles(), model=models[result.folder], overrides=raised)
+    assert (str(continued.folder), continued.decision.verdict) == (child, "accept")
+
+
+def test_a_decision_in_a_folder_of_another_name_is_continued_there(tmp_path: Path) -> None:
+    result = incumbent(tmp_path)
+    gated = brought(result, BETTER)
+    moved = gated.folder.rename(gated.folder.with_name("counting-twice"))
+    again = resume(moved, env=Doubles(), model=models[result.folder])
+    assert (again.folder, again.replayed) == (moved, True)
+
+
+def test_a_challenger_by_address_needs_no_address_of_the_environment(tmp_path: Path) -> None:
+    result = incumbent(tmp_path)
+    good = tmp_path / "good.py"
+    good.write_text("def answer(request):\n    return str(2 * int(request.messages[-1].text.split()[2].strip(',')))\n")
+    address = f"scripted:{good}:answer"
+    gated = decide(result, candidate_model=address, env=Doubles(), model=models[result.folder])
+    assert gated.decision.accepted
+    assert resume(gated.folder, env=Doubles(), model=models[result.folder]).replayed
+
+
+def test_a_challenger_without_a_price_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
+    result = incumbent(tmp_path, overrides=["control.budget.usd=1"])
+    asked = len(models[result.folder].requests)
+    unpriced = FromFunction(doubled)
+    unpriced.fingerprint, unpriced.price = "unpriced", None
+    with pytest.raises(WhetError, match="no price is known"):
+        decide(result, candidate_model=unpriced, env=Doubles(), model=models[result.folder])
+    assert len(models[result.folder].requests) == asked

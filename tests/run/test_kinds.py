@@ -10,14 +10,14 @@ from builders import Doubles, FromFunction, doubled
 from reflact_world import Kinds, config, optimiser, target, trained
 from rich.console import Console
 
-from whet.errors import WhetError
+from whet.errors import FaultError, WhetError
 from whet.models.base import Request
 from whet.run.api import decide, evaluate, rebuild, resume
 from whet.run.catalog import list_runs, show_run, show_transcripts
 from whet.run.compose import Given
 from whet.run.kinds import KINDS, rebuild_run
 from whet.run.verify import verify_run
-from whet.types import Playbook
+from whet.types import Fault, Playbook
 
 BETTER = Playbook("Count twice.")
 
@@ -150,3 +150,66 @@ def test_a_run_of_a_kind_that_is_not_installed_is_named(tmp_path: Path) -> None:
         rebuild(result.folder)
     [entry] = list_runs(tmp_path)
     assert "survey" in entry.trouble
+
+
+# --------------------------------------------------------------------------------------------- what is damaged
+
+
+@pytest.mark.parametrize(
+    ("file", "trouble"),
+    [("events", "damaged (KeyError"), ("table", "damaged (OperationalError"), ("meta", "was ended before it began")],
+)
+def test_a_run_that_cannot_be_read_is_a_line_of_the_list_and_not_its_end(
+    tmp_path: Path, file: str, trouble: str
+) -> None:
+    damage = {
+        "events": "UPDATE events SET body = '{}'",
+        "table": "DROP TABLE events",
+        "meta": "DELETE FROM meta",  # killed between making the ledger and saying what it is
+    }
+    sound, damaged = (evaluate(Doubles(), FromFunction(half), n=n, runs=tmp_path).folder for n in (10, 11))
+    with sqlite3.connect(damaged / "ledger.sqlite") as db:
+        db.execute(damage[file])
+    entries = {entry.name: entry for entry in list_runs(tmp_path)}
+    assert entries[damaged.name].trouble.startswith(trouble)
+    assert entries[sound.name].state == "complete"
+
+
+@pytest.mark.parametrize("budget", [{"seconds": 0.05}, {"calls": 60}])
+def test_a_training_that_was_stopped_is_no_false_alarm(tmp_path: Path, budget: dict[str, float]) -> None:
+    """Why it stopped is no part of what the ledger gives: a rebuild ends where the ledger does."""
+    result = trained(tmp_path / "run", config(control={"budget": budget}))
+    assert result.stopped
+    assert verify_run(result.folder, given=given("trained")) == []
+
+
+def test_a_training_that_a_service_stopped_is_no_false_alarm(tmp_path: Path) -> None:
+    calls = iter(range(10**6))
+
+    def failing(request: Request) -> str:
+        if next(calls) % 9 == 8:
+            raise FaultError(Fault("server_error", "there", "500"))
+        return target(request)
+
+    result = trained(tmp_path / "run", target=failing)
+    assert "met a fault" in result.stopped
+    assert verify_run(result.folder, given=given("trained")) == []
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "UPDATE rollouts SET policy = 'another' WHERE seq = 1",
+        "UPDATE rollouts SET key = 'another' WHERE seq = 1",
+        "UPDATE rollouts SET parts = '{\"length\": 1.0}' WHERE seq = 1",
+        "UPDATE rollouts SET calls = 0 WHERE seq = 1",
+        "UPDATE transcripts SET body = '{}' WHERE seq = 1",
+        "DELETE FROM transcripts WHERE seq = 1",
+        "DELETE FROM policies",
+    ],
+)
+def test_any_column_that_is_not_what_the_transcript_says_is_found(tmp_path: Path, edit: str) -> None:
+    result = evaluate(Doubles(), FromFunction(half), n=10, runs=tmp_path)
+    with sqlite3.connect(result.folder / "ledger.sqlite") as db:
+        db.execute(edit)
+    assert " of eval: " in verify_run(result.folder, given=Given(Doubles(), FromFunction(half)))[0]

@@ -48,7 +48,10 @@ class Training(Protocol):
     """Why learning ended before its plan did; '' where it did not."""
 
     async def run(self) -> None:
-        """Bring candidates to the judge until the plan is worked off or its rollouts are spent."""
+        """Bring candidates to the judge until the plan is worked off.
+
+        `Spent`, raised when the rollouts given to learning are taken, may pass through: the run goes on to its test.
+        """
         ...
 
     def news(self) -> Sequence[str]:
@@ -92,8 +95,12 @@ class Learner(Protocol):
 
     def describe(self, config: Any, tasks: int) -> str:
         """The plan in a line, for a person."""
-        return f"{self.steps(config, tasks)} steps"
+        steps = self.steps(config, tasks)
+        return f"{steps} step{'s' * (steps != 1)}"
 
 
 def learner_named(name: str) -> Learner:
-    return cast(Learner, LEARNERS.load(name))
+    found = LEARNERS.load(name)
+    if isinstance(found, type):
+        raise LEARNERS.refusal(LEARNERS.entry(name), "is a class: the entry point must name an instance of it")
+    return cast(Learner, found)

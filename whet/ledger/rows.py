@@ -18,7 +18,10 @@ OUTCOME = """purpose, split, task, draw, kind, difficulty, hard, soft, reward, r
 FAULTED = """purpose, split, task, draw, kind, difficulty, fault, calls, prompt_tokens, completion_tokens, usd,
     seconds, key"""
 
-INSERT_ROLLOUT = f"INSERT INTO rollouts (seq, {OUTCOME}, request, policy) VALUES ({', '.join('?' * 24)})"
+ROLLOUT = f"seq, {OUTCOME}, request, policy"
+"""Every column of a rollout."""
+
+INSERT_ROLLOUT = f"INSERT INTO rollouts ({ROLLOUT}) VALUES ({', '.join('?' * 24)})"
 
 INSERT_TRANSCRIPT = "INSERT INTO transcripts (seq, body) VALUES (?, ?)"
 
@@ -41,6 +44,11 @@ def rollout_row(seq: int, rollout: Rollout) -> tuple[Any, ...]:
         *(usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.usd),
         *(rollout.seconds, rollout.key, _parts_out(score.parts), rollout.request, rollout.policy),
     )
+
+
+def rollout_columns(seq: int, rollout: Rollout) -> dict[str, Any]:
+    """What each column of a rollout must hold, by its name."""
+    return dict(zip(ROLLOUT.replace(",", " ").split(), rollout_row(seq, rollout), strict=True))
 
 
 def _parts_out(parts: Mapping[str, float]) -> str:

@@ -136,6 +136,17 @@ class Ledger:
         )
         return [Event(at, kind, orjson.loads(body)) for at, kind, body in rows]
 
+    def policies(self) -> frozenset[str]:
+        """The digests of the policies on record."""
+        return frozenset(digest for (digest,) in self._db.execute("SELECT digest FROM policies"))
+
+    def rows(self) -> Iterator[tuple[dict[str, Any], bytes | None]]:
+        """Every rollout as its columns say it, by name, and its transcript as it lies there, if there is one."""
+        found = self._db.execute(f"SELECT {rows.ROLLOUT}, body FROM rollouts LEFT JOIN transcripts USING (seq)")
+        names = [column[0] for column in found.description[:-1]]
+        for *values, body in found:
+            yield dict(zip(names, values, strict=True)), body
+
     def damage(self) -> list[str]:
         """What SQLite finds wrong with the whole file, a line each."""
         found = [line for (line,) in self._db.execute("PRAGMA integrity_check(20)")]

@@ -19,6 +19,8 @@ from whet.ledger.lock import WriterLock
 from whet.ledger.store import FILE, Ledger, checked, existing, readable
 from whet.types import Fault, Policy, Rollout
 
+ANSWERED_TWICE = frozenset({"SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"})
+
 
 class LedgerWriter(Ledger):
     """A ledger that is written to. Make one with `create`, or open it again with `open`."""
@@ -74,15 +76,20 @@ class LedgerWriter(Ledger):
         try:
             for sql, rows in statements:
                 self._db.executemany(sql, rows)
-        except sqlite3.IntegrityError as error:
-            self._db.execute("ROLLBACK")
-            raise WhetError(
-                f"{self.path}: a key was answered twice ({error}); this is a defect of the driver"
-            ) from None
-        except BaseException:
-            self._db.execute("ROLLBACK")
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            if self._db.in_transaction:  # a full disk ends the transaction itself
+                self._db.execute("ROLLBACK")
+            if getattr(error, "sqlite_errorname", "") in ANSWERED_TWICE:
+                raise WhetError(
+                    f"{self.path}: a key was answered twice ({error}); this is a defect of the driver"
+                ) from None
+            if isinstance(error, sqlite3.OperationalError):
+                raise WhetError(
+                    f"{self.path}: cannot be written ({error}); what was remembered before is kept, make room or mend "
+                    "the folder and start the run again"
+                ) from None
             raise
-        self._db.execute("COMMIT")
 
     def add_rollouts(self, rollouts: Sequence[Rollout]) -> None:
         """Remember rollouts in one transaction; faults go to their own table."""

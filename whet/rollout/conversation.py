@@ -10,7 +10,8 @@ The drivers differ only in who answers: the engine awaits models (`engine`), a t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,7 +76,10 @@ class Conversation:
         self._limits_told = 0
         self._request: Request | None = None
         self._step: Ask | Work | Score | Fault
-        self._move(lambda: next(play))
+        if isinstance(play, Generator):
+            self._move(lambda: next(play))
+        else:
+            self._step = _unplayable(f"must be a generator, this one returned {_kind(play)} without a yield")
 
     # ------------------------------------------------------------------------------------------- what is needed
 
@@ -87,7 +91,14 @@ class Conversation:
                 if overrun is not None:
                     self._tell(overrun)
                     continue
-                self._request = self._asked(self._step)
+                try:
+                    self._request = self._asked(self._step)
+                except WhetError:
+                    raise
+                except Exception as error:  # noqa: BLE001 - what the environment asked for cannot be asked
+                    self.error = error
+                    self._end(defect(error))
+                    continue
             return self._request
         return self._step
 
@@ -119,9 +130,11 @@ class Conversation:
         elif isinstance(came, Reply):
             self._keep(came)
             self._move(lambda: self._play.send(came))
-        else:
+        elif isinstance(came, WorkResult):
             self.working += seconds
             self._move(lambda: self._play.send(came))
+        else:
+            raise TypeError(f"a driver brought {type(came).__name__}, which answers neither a request nor a work")
         if self.working > self.limits.deadline and not isinstance(self._step, Score | Fault):
             self._end(self.out_of_time(self.working))
 
@@ -132,8 +145,13 @@ class Conversation:
         return Fault("timeout", "attempt", f"not finished within {self.limits.deadline:g} s")
 
     def close(self) -> None:
-        """Lets go of the play. What was said stays."""
-        self._play.close()
+        """Lets go of the play. What was said stays, and how it ended: whatever the play makes of being let go."""
+        if not isinstance(self._play, Generator):
+            return
+        try:
+            self._play.close()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the environment's own code, which is over
+            self.error = self.error or error
 
     # ------------------------------------------------------------------------------------------- the play
 
@@ -142,6 +160,9 @@ class Conversation:
         self._request = None
         try:
             self._step = step()
+            problem = _malformed(self._step)
+            if problem:
+                self._end(_unplayable(problem))
         except StopIteration as end:
             self._step = _graded(end.value)
         except LimitReached as uncaught:
@@ -150,7 +171,7 @@ class Conversation:
             self._step = error.fault
         except WhetError:
             raise
-        except Exception as error:  # noqa: BLE001 - the environment's own code: its defect, never the policy's score
+        except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001 - the environment's own code: its defect
             self.error = error
             self._step = defect(error)
 
@@ -165,7 +186,7 @@ class Conversation:
     def _end(self, outcome: Score | Fault) -> None:
         self._request = None
         self._step = outcome
-        self._play.close()
+        self.close()
 
     # ------------------------------------------------------------------------------------------- one request
 
@@ -239,9 +260,36 @@ def _shared(before: Sequence[int], prompt: Sequence[int]) -> int:
 
 
 def _graded(value: Any) -> Score | Fault:
-    if isinstance(value, Score):
-        return value
-    return Fault("environment_error", "play", f"a play must return a Score, this one returned {type(value).__name__}")
+    """The score that a play returned, in plain numbers: a check may well reckon in numpy's."""
+    if not isinstance(value, Score):
+        return _unplayable(f"must return a Score, this one returned {_kind(value)}")
+    told = {name: _plain(getattr(value, name)) for name in ("hard", "soft", "reward")}
+    strange = [
+        name for name, number in told.items() if not isinstance(number, int | float) or not math.isfinite(number)
+    ]
+    if strange:
+        return _unplayable(f"must score in finite numbers, this one's {strange[0]} is {told[strange[0]]!r}")
+    return replace(value, **told, parts={name: _plain(part) for name, part in value.parts.items()})
+
+
+def _plain(number: Any) -> Any:
+    return number.item() if hasattr(number, "item") else number
+
+
+def _malformed(step: Any) -> str:
+    """What is wrong with what a play yielded; '' where nothing is."""
+    if isinstance(step, Ask):
+        strange = next((part for part in step.messages if not isinstance(part, Message)), None)
+        return "" if strange is None else f"must ask with messages, this one asked with {_kind(strange)}"
+    return "" if isinstance(step, Work) else f"must yield an Ask or a Work, this one yielded {_kind(step)}"
+
+
+def _unplayable(problem: str) -> Fault:
+    return Fault("environment_error", "play", f"a play {problem}")
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__
 
 
 def defect(error: BaseException) -> Fault:

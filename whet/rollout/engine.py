@@ -17,7 +17,7 @@ from whet.rollout.player import Seat
 from whet.rollout.progress import Progress, Tally
 from whet.rollout.purse import Purse
 from whet.rollout.works import Works
-from whet.types import Fault, Role, Rollout, Score, Ticket, Work
+from whet.types import Fault, Role, Rollout, Score, Ticket, Usage, Work
 
 if TYPE_CHECKING:
     from whet.ledger.writer import LedgerWriter
@@ -107,7 +107,9 @@ class Engine:
             raise
         except Exception as error:  # noqa: BLE001 - the environment's own code: recorded as its defect
             return defect(error)
-        return Conversation(task, play, self.seats, key, limits=self.limits, blob=self.env.blob)
+        conversation = Conversation(task, play, self.seats, key, limits=self.limits, blob=self.env.blob)
+        first = conversation.pending
+        return first if isinstance(first, Fault) else conversation
 
     async def rollout(self, ticket: Ticket, request: str, conversation: Conversation) -> Rollout:
         began = time.perf_counter()
@@ -140,7 +142,7 @@ class Engine:
                             conversation.working += time.monotonic() - started
                         conversation.answer(result)
                     else:
-                        conversation.answer(await self._reply(step))
+                        conversation.answer(await self._reply(step, conversation))
         except TimeoutError:
             return conversation.out_of_time(time.monotonic() - began)
         except FaultError as error:
@@ -150,11 +152,15 @@ class Engine:
             for seat in self.seats.values():
                 await seat.player.model.leave(conversation.key)
 
-    async def _reply(self, request: Request) -> Answer:
+    async def _reply(self, request: Request, conversation: Conversation) -> Answer:
+        """What the role's player answers. A call that came to nothing was made all the same, and is counted."""
+        player = self.seats[request.role].player
         try:
-            return await self.seats[request.role].player.reply(request, self.purse, self.limits.call_timeout)
-        except LimitReached as limit:
-            return limit
+            return await player.reply(request, self.purse, self.limits.call_timeout)
+        except (LimitReached, FaultError) as failure:
+            if not player.free:
+                conversation.usage += Usage(calls=1)
+            return failure if isinstance(failure, LimitReached) else failure.fault
 
 
 @dataclass(slots=True)
@@ -186,8 +192,12 @@ class _Shift:
         key = engine.key(ticket)
         conversation = engine.begin(ticket, key)
         if isinstance(conversation, Fault):
-            return engine.broken(ticket, key, conversation)
-        request = conversation.request_hash()
+            return self._broken(ticket, key, conversation)
+        try:
+            request = conversation.request_hash()
+        except TypeError as error:  # what the play asks for is not plain data, which has no content to hash
+            conversation.close()
+            return self._broken(ticket, key, defect(error))
         answered = engine.ledger.has_rollout(key, request, f"{ticket.split}/{ticket.index} draw {ticket.draw}")
         if answered or key in self.settled:
             conversation.close()
@@ -202,6 +212,13 @@ class _Shift:
         except asyncio.CancelledError:
             self._abandoned(conversation)
             raise
+
+    def _broken(self, ticket: Ticket, key: str, fault: Fault) -> Rollout | None:
+        """A task that cannot be played at all: a fault once, and from then on one that is left as it is."""
+        if key in self.settled or self.engine.ledger.rollout(key) is not None:
+            self._replayed(ticket)
+            return None
+        return self.engine.broken(ticket, key, fault)
 
     def _abandoned(self, conversation: Conversation) -> None:
         """An attempt that was cut off has no outcome, but what it spent counts."""

@@ -42,10 +42,14 @@ class Player:
 
     async def _complete(self, request: Request, patience: float) -> Reply:
         try:
-            async with asyncio.timeout(patience):
-                return await self.model.complete(request)
-        except TimeoutError:
-            raise FaultError(Fault("timeout", self.model.name, f"no reply within {patience:g} s")) from None
+            async with asyncio.timeout(patience) as clock:
+                reply = await self.model.complete(request)
+        except TimeoutError as error:
+            why = f"no reply within {patience:g} s" if clock.expired() else f"the model gave up ({error})"
+            raise FaultError(Fault("timeout", self.model.name, why)) from None
+        if not isinstance(reply, Reply):
+            raise WhetError(f"{self.model.name} answered with a {type(reply).__name__}; a model must return a Reply")
+        return reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,5 +95,8 @@ class Players:
         return Seat(policy, player)
 
     async def close(self) -> None:
-        for player in self._all:
-            await player.model.close()
+        """Close every model, also where one fails to; the first failure is raised when all are closed."""
+        closed = await asyncio.gather(*(player.model.close() for player in self._all), return_exceptions=True)
+        for failure in closed:
+            if failure is not None:
+                raise failure

@@ -93,6 +93,14 @@ class RunStart:
     """Whether a folder in which nothing has been answered may go over to this run from another of its kind."""
 
 
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """A plan that was worked off: the keys of its tickets in their order, and those that no answer came for."""
+
+    keys: tuple[str, ...]
+    missing: frozenset[str]
+
+
 @dataclass(slots=True)
 class Clock:
     """How long the sessions of a run have taken together; the end of each is an event."""
@@ -196,33 +204,36 @@ class Session:
         engine = self._engine(policy)
         return await engine.run(tickets, progress=progress or self.progress, what=what, retry_faults=retry_faults)
 
-    async def settle(self, policy: Policy, tickets: Sequence[Ticket], what: str, faults: float) -> tuple[str, ...]:
-        """Works off a plan and returns its keys. More than a share of `faults` halts the run.
+    async def settle(self, policy: Policy, tickets: Sequence[Ticket], what: str, faults: float) -> Settlement:
+        """Works off a plan. More than a share of `faults` halts the run.
 
-        Until a plan is settled its faults are tried again whenever the run is; from then on they stay as they are, so
-        that everything after it follows from what is remembered.
+        Until a plan is settled its faults are tried again whenever the run is. From then on what is missing from it
+        stays missing, also where a later plan has its ticket answered: what followed from it must follow again.
         """
         own = policy_digest(policy)
         keys = tuple(rollout_key(ticket, self.env.fingerprint, own) for ticket in tickets)
         plan = digest(SETTLED, keys)
-        settled = self.ledger.effect(plan, "", what) is not None
-        tally = await self.work_off(policy, tickets, what, retry_faults=not settled)
+        known = self.ledger.effect(plan, "", what)
+        tally = await self.work_off(policy, tickets, what, retry_faults=known is None)
         if tally.stopped:
             raise Halted(tally.stopped)
-        if not settled:
-            missing = len(keys) - len(self.ledger.outcomes_of(keys))
-            if missing > faults * len(keys):
-                last = self.ledger.open_fault(tickets[0].purpose)
-                raise Halted(f"{what}: {missing} of {len(keys)} rollouts met a fault, the last: {last}")
-            if missing:
-                self.ledger.add_effect(plan, SETTLED, what, "", {"missing": missing})
-        return keys
+        if known is not None:
+            return Settlement(keys, frozenset(known["missing"]))
+        answered = {outcome.key for outcome in self.ledger.outcomes_of(keys)}
+        missing = [key for key in keys if key not in answered]
+        if len(missing) > faults * len(keys):
+            last = self.ledger.open_fault(tickets[0].purpose)
+            raise Halted(f"{what}: {len(missing)} of {len(keys)} rollouts met a fault, the last: {last}")
+        if missing:
+            self.ledger.add_effect(plan, SETTLED, what, "", {"missing": missing})
+        return Settlement(keys, frozenset(missing))
 
     async def roll(
         self, policy: Policy, tickets: Sequence[Ticket], what: str, faults: float
     ) -> tuple[Rollout | None, ...]:
         """The rollouts of a plan, in its order; None where the service gave out."""
-        return tuple(self.ledger.rollout(key) for key in await self.settle(policy, tickets, what, faults))
+        plan = await self.settle(policy, tickets, what, faults)
+        return tuple(None if key in plan.missing else self.ledger.rollout(key) for key in plan.keys)
 
     def outcomes(self, purpose: str, keys: Sequence[str]) -> tuple[Outcome, ...]:
         """What is on record under `keys` of a purpose, open faults included, in the order of the keys."""
@@ -303,11 +314,14 @@ def _claim(start: RunStart) -> LedgerWriter:
     """The run's ledger, opened for writing; made when there is none, refused when the folder holds another run."""
     folder, identity = start.folder, start.identity.digest
     new = not (folder / FILE).exists()
-    if new:
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_playbook(start)
-        _write_config(start)
-    ledger = LedgerWriter.create(folder) if new else LedgerWriter.open(folder)
+    try:
+        if new:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write_playbook(start)
+            _write_config(start)
+        ledger = LedgerWriter.create(folder) if new else LedgerWriter.open(folder)
+    except OSError as problem:
+        raise WhetError(f"{folder}: cannot be written ({problem.strerror}); name another place with --runs") from None
     try:
         held = ledger.meta()
         if held.get("identity", identity) != identity:

@@ -10,7 +10,7 @@ from whet.types import Role, Turn
 
 @dataclass(frozen=True, slots=True)
 class TokenSequence:
-    """Ids that one forward pass reads; `mask` is 1 where the model drew the id itself.
+    """Ids that one forward pass reads; `mask` is 1 where the model drew the id in a turn of this sequence.
 
     `logprobs` are those of the drawn ids, in their order, where the backend told them for all.
     """

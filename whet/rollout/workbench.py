@@ -24,6 +24,7 @@ class Workbench:
         self.works = works or Works()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
 
     def __enter__(self) -> Workbench:
         return self
@@ -39,18 +40,30 @@ class Workbench:
 
     def submit(self, effect: Coroutine[Any, Any, Result]) -> Future[Result]:
         """Have any coroutine run on the bench's loop."""
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, name="whet-works", daemon=True)
-            self._thread.start()
-        return asyncio.run_coroutine_threadsafe(effect, self._loop)
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="whet-works", daemon=True)
+                self._thread.start()
+            return asyncio.run_coroutine_threadsafe(effect, self._loop)
 
     def close(self) -> None:
-        loop, thread = self._loop, self._thread
+        """End what is under way and let go of the thread. A bench that is used again begins anew."""
+        with self._starting:
+            loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is None or thread is None:
             return
-        self.submit(self.works.close()).result()
-        self._loop = self._thread = None
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+        try:
+            asyncio.run_coroutine_threadsafe(self._wind_up(), loop).result()
+        finally:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+
+    async def _wind_up(self) -> None:
+        """Whoever still waits for a work hears that it was cancelled, and does not wait for ever."""
+        waiting = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        await self.works.close()

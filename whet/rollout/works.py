@@ -38,13 +38,13 @@ class Works:
             known = ", ".join(sorted(self._performers))
             raise FaultError(Fault("no_performer", job.kind, f"nothing here performs works of this kind, only {known}"))
         try:
-            async with asyncio.timeout(job.deadline):
+            async with asyncio.timeout(job.deadline) as clock:
                 return await performer(job.payload)
-        except TimeoutError:
-            return WorkResult(error="deadline", detail=f"not done after {job.deadline:g} s")
         except (FaultError, WhetError):
             raise
         except Exception as error:
+            if isinstance(error, TimeoutError) and clock.expired():
+                return WorkResult(error="deadline", detail=f"not done after {job.deadline:g} s")
             # Not the function's own doing, which is a result: a worker died, or what it returned cannot be handed over.
             raise FaultError(Fault("work_lost", job.kind, f"{type(error).__name__}: {error}")) from error
 
@@ -85,6 +85,6 @@ def call_function(function: str, arguments: Mapping[str, Any]) -> WorkResult:
     module, _, name = function.partition(":")
     try:
         value = getattr(importlib.import_module(module), name)(**arguments)
-    except Exception as error:  # noqa: BLE001 - the function is the environment's; whatever it raises is its answer
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the environment's function: what it raises is its answer
         return WorkResult(error="raised", detail=f"{type(error).__name__}: {error}")
     return value if isinstance(value, WorkResult) else WorkResult(value)

@@ -157,11 +157,12 @@ def decide(
         section = section.model_copy(update={"pace": "patient"})
     parent = _run(run, Path(runs))
     playbook = read_playbook(str(candidate)) if isinstance(candidate, str | Path) else candidate
+    given = Given(env, model)
     if isinstance(candidate_model, str):
-        challenge = Challenge(playbook, open_challenger(candidate_model, parent.config), candidate_model)
+        challenge = Challenge(playbook, open_challenger(candidate_model, parent.config, given), candidate_model)
     else:
         challenge = Challenge(playbook, candidate_model)
-    return bring_to_gate(parent, challenge, section, progress=progress, given=Given(env, model))
+    return bring_to_gate(parent, challenge, section, progress=progress, given=given)
 
 
 def rebuild(run: str | Path | Run, *, runs: str | Path = RUNS) -> str:

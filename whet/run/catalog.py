@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,6 +32,8 @@ def _entry(folder: Path) -> RunEntry:
     except WhetError as error:
         where, _, what = str(error).partition(": ")
         return RunEntry(folder.name, changed, trouble=what if where.startswith(str(folder)) else str(error))
+    except (LookupError, ValueError, OSError, sqlite3.Error) as error:  # a file or a record of it is not what it was
+        return RunEntry(folder.name, changed, trouble=f"damaged ({type(error).__name__}: {error})")
 
 
 def runs_table(found: Sequence[RunEntry]) -> RenderableType:

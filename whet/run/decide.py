@@ -16,15 +16,16 @@ from whet.evals.metric import Metric
 from whet.files import write_atomically, write_json
 from whet.gate.alpha import AlphaBudget
 from whet.gate.base import Gate
-from whet.gate.decide import Contest, decide, refuse_identical
+from whet.gate.decide import DECISION, Contest, decide, refuse_identical
 from whet.gate.decision import Decision
 from whet.gate.evidence import Bank, Draw
 from whet.gate.guard import Guard
 from whet.gate.paired import PACES
 from whet.gate.registry import gate_named, gate_options
 from whet.keys import digest, policy_digest
+from whet.ledger.store import Ledger
 from whet.models.base import Model
-from whet.rollout.cast import BASELINE, open_model
+from whet.rollout.cast import BASELINE, open_model, refuse_unpriced
 from whet.rollout.loop import finish
 from whet.rollout.progress import Progress, Quiet
 from whet.rollout.session import Halted, Identity, RunStart, Session
@@ -93,31 +94,56 @@ class Challenge:
 
 
 async def bring(
-    run: Run, challenge: Challenge, section: GateSection, *, progress: Progress, given: Given = Given()
+    run: Run,
+    challenge: Challenge,
+    section: GateSection,
+    *,
+    progress: Progress,
+    given: Given = Given(),
+    child: Path | None = None,
 ) -> GateResult:
-    """Bring a candidate before the gate that `section` describes, against the incumbent of `run`."""
+    """Bring a candidate before the gate that `section` describes, against the incumbent of `run`.
+
+    `child` is the run to continue, where one was begun; without it, its place follows from what is compared.
+    """
+    try:
+        return await _bring(run, challenge, section, progress, given, child)
+    finally:
+        if challenge.model is not None:
+            await challenge.model.close()
+
+
+async def _bring(
+    run: Run, challenge: Challenge, section: GateSection, progress: Progress, given: Given, child: Path | None
+) -> GateResult:
     gate = build_gate(section)
     if run.config.eval.split == "test":
         raise WhetError(f"{run.name}: its tasks are of the test split, which no gate may look at; evaluate on select")
+    if challenge.model is not None:
+        refuse_unpriced(run.config, "target", challenge.model)
     plan = plan_evaluation(run.config, replace(given, playbook=run.playbook))
     candidate = _candidate(plan.policy, challenge)
-    same = refuse_identical(gate, plan.policy, candidate)
+    same = refuse_identical(gate, plan.policy, candidate) if child is None else None
     if same is not None:
         await plan.model.close()
         return GateResult(run.folder, same, False)
     bank = _bank(run, plan, gate)
     start = _start(run, plan, challenge, section, candidate, bank)
+    if child is not None:
+        start = _continued(start, child)
     contest = Contest(GATE, plan.policy, candidate, plan.tasks, GATE, plan.config.eval.split, missing=1.0)
     async with Session.open(start, progress) as session:
         if challenge.model is not None:
             session.players.add(challenge.model, run.config.control.target.width)
         write_atomically(start.folder / CANDIDATE, write_playbook(candidate.playbook))
-        made_before = session.ledger.counts()["effects"] > 0
+        made_before = any(session.ledger.effects(DECISION))
         try:
             decision = await decide(session, gate, bank, contest)
         except Halted as halted:
             session.end(str(halted))
-            raise WhetError(f"{start.folder}: no decision yet, {halted}; the same command continues") from None
+            raise WhetError(
+                f"{start.folder}: no decision yet, {halted}; continue with: whet resume {start.folder}"
+            ) from None
         write_json(start.folder / DECISION_FILE, decision.as_data())
     return GateResult(start.folder, decision, made_before)
 
@@ -142,6 +168,19 @@ def _start(
     return replace(start, kind=KIND, identity=identity, planned=0, more=more)
 
 
+def _continued(start: RunStart, child: Path) -> RunStart:
+    """The start of the run in `child`, refused where it would compare something else than that run does."""
+    with Ledger.read(child) as ledger:
+        held = ledger.meta()
+    if held.get("identity") != start.identity.digest:
+        raise WhetError(
+            f"{child}: cannot be continued: what it compares is not to be had any more (the evaluation has drawn more "
+            "since, the environment has changed, or the candidate was an object that no address names); bring the "
+            "candidate again"
+        )
+    return replace(start, folder=child)
+
+
 def _bank(run: Run, plan: EvalPlan, gate: Gate) -> Bank:
     """The incumbent's draws that its own evaluation took."""
     place = {task: position for position, task in enumerate(plan.tasks)}
@@ -153,20 +192,26 @@ def _bank(run: Run, plan: EvalPlan, gate: Gate) -> Bank:
     return replace(gate.open(len(plan.tasks)).extended(drawn), decisions=0)
 
 
-def open_challenger(address: str, config: EvalConfig) -> Model:
+def open_challenger(address: str, config: EvalConfig, given: Given = Given()) -> Model:
     """The model of a candidate, reached as the target of the incumbent's run is."""
     if address.startswith(BASELINE):
         raise WhetError(f"{address}: a reference policy is no candidate; name a model that can be released")
     section = config.target.model_copy(update={"model": address})
-    return open_model(section, config.control.target, build_environment(config, Given()))
+    return open_model(section, config.control.target, build_environment(config, given))
 
 
 def bring_to_gate(
-    run: Run, challenge: Challenge, section: GateSection, *, progress: Progress | None = None, given: Given = Given()
+    run: Run,
+    challenge: Challenge,
+    section: GateSection,
+    *,
+    progress: Progress | None = None,
+    given: Given = Given(),
+    child: Path | None = None,
 ) -> GateResult:
     """Bring a candidate before the gate. Ctrl-C raises `Interrupted`, which names the incumbent's run."""
     shown = progress or Quiet()
     try:
-        return finish(lambda: bring(run, challenge, section, progress=shown, given=given))
+        return finish(lambda: bring(run, challenge, section, progress=shown, given=given, child=child))
     except KeyboardInterrupt:
         raise Interrupted(str(run.folder)) from None

@@ -53,9 +53,10 @@ class GateRuns:
         section = validate(GateSection, orjson.loads(meta["gate"]), str(folder))
         parent = open_run(folder.parent.parent)
         run = Run(parent.folder, config, parent.playbook)
-        model: Model | None = open_challenger(meta["candidate_model"], config) if meta["candidate_model"] else None
-        challenge = Challenge(read_playbook(str(folder / CANDIDATE)), model, meta["candidate_model"])
-        return bring_to_gate(run, challenge, section, progress=continuation.progress, given=continuation.given)
+        address, given = meta["candidate_model"], continuation.given
+        model: Model | None = open_challenger(address, config, given) if address else None
+        challenge = Challenge(read_playbook(str(folder / CANDIDATE)), model, address)
+        return bring_to_gate(run, challenge, section, progress=continuation.progress, given=given, child=folder)
 
     def rebuild(self, folder: Path, given: Given) -> str:
         decision = _decision(folder)

@@ -55,8 +55,8 @@ class SealedTest:
         }
         outcomes: dict[str, tuple[Outcome, ...]] = {}
         for name, policy in policies.items():
-            keys = await session.settle(policy, self.tickets(), f"test, {name}", SELECT_FAULTS)
-            outcomes[name] = session.outcomes(TEST, keys)
+            plan = await session.settle(policy, self.tickets(), f"test, {name}", SELECT_FAULTS)
+            outcomes[name] = session.outcomes(TEST, plan.keys)
         if session.judge is None:
             await play_floor(session, TEST, self.tasks)
         return self.fold(policies, outcomes, _floors(session))

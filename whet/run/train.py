@@ -19,7 +19,7 @@ from whet.keys import digest
 from whet.learn.judge import FORCING, Judge
 from whet.learn.learner import Assignment, Learner, Training, learner_named
 from whet.learn.standing_files import write_standing
-from whet.learn.workshop import Workshop
+from whet.learn.workshop import Spent, Workshop
 from whet.models.base import Model
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
 from whet.rollout.loop import finish
@@ -79,7 +79,7 @@ class TrainPlan:
         forced = self.config.gate.name == FORCING or self.learner.forces(self.config)
         playbooks = 2 + (not self.initial.blank) + forced
         return {
-            "train": self.learner.rollouts(self.config, len(self.tasks)) * left // self.steps,
+            "train": self.learner.rollouts(self.config, len(self.tasks)) * left // max(1, self.steps),
             "select": left * each * len(self.select),
             "test": playbooks * len(self.test) * self.config.train.repeats,
         }
@@ -129,7 +129,8 @@ def plan_training(config: TrainConfig, given: Given = Given()) -> TrainPlan:
     model = given.model or open_model(config.target, config.control.target, env)
     optimizer = given.optimizer
     if optimizer is None and learner.consults(config):
-        assert config.optimizer is not None, "the config's own check"
+        if config.optimizer is None:
+            raise WhetError(f"the learner {learner.name} consults an optimizer; name one: --set optimizer.model=...")
         optimizer = open_model(config.optimizer, config.control.optimizer, env)
     refuse_unpriced(config, "target", model)
     if optimizer is not None:
@@ -178,7 +179,10 @@ async def train_plan(
         tested: SealedResult | None = None
         stopped = ""
         try:
-            await training.run()
+            try:
+                await training.run()
+            except Spent as spent:
+                training.spent = str(spent)
             if plan.test:
                 test = SealedTest(plan.test, plan.config.train.repeats, plan.gate.metric)
                 tested = await test.open(session, judge)

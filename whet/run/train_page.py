@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from whet.run.train import TrainResult
 
+HISTORY = "history.json"
+
 SHOWN = 160
 """Characters of a change in the list."""
 
@@ -31,9 +33,10 @@ def result_parts(result: TrainResult) -> list[str | RenderableType]:
         parts.append(f"learning ended: {result.training.spent}")
     if result.stopped:
         parts.append(f"stopped: {result.stopped}\ncontinue with: whet resume {result.folder}")
+    steps = result.folder / HISTORY  # a learner writes it, or does not
     parts.append(
         f"best playbook: {result.folder}/best_skill.md (to use: --playbook {result.folder}/best_playbook.json)\n"
-        f"report: {result.folder}/summary.json, step by step: {result.folder}/history.json"
+        f"report: {result.folder}/summary.json" + (f", step by step: {steps}" if steps.is_file() else "")
     )
     return parts
 

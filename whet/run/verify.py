@@ -10,6 +10,8 @@ from typing import Any
 
 import orjson
 
+from whet import wire
+from whet.ledger.rows import rollout_columns
 from whet.ledger.store import FILE, Ledger
 from whet.run.compose import Given
 from whet.run.kinds import kind_of
@@ -17,6 +19,11 @@ from whet.run.workspace import RUNS, find_run
 
 CLOCK = frozenset({"timing", "wall_time_s", "time_s", "total_wall_time_s"})
 """Keys that a clock writes: they differ each time a run is worked off."""
+
+SCORED = frozenset({"hard", "soft", "reward", "reason"})
+
+STOPPED = "stopped"
+"""Why the last session ended: a rebuild ends where the ledger does."""
 
 BY_THE_CLOCK = frozenset({"timing.json"})
 """Files that hold nothing else."""
@@ -32,23 +39,21 @@ def verify_run(run: str | Path, runs: Path = RUNS, given: Given = Given()) -> li
 
 def _columns(ledger: Ledger) -> Iterator[str]:
     """Rollouts whose columns, which figures are made of, say something else than their transcripts."""
-    for outcome in ledger.outcomes():
-        if outcome.fault:
+    policies = ledger.policies()
+    for row, body in ledger.rows():
+        where = f"{row['split']}/{row['task']} draw {row['draw']} of {row['purpose']}"
+        try:
+            told = rollout_columns(row["seq"], wire.rollout_in(orjson.loads(body or b"")))
+        except (ValueError, LookupError, TypeError, AssertionError):
+            yield f"{where}: its transcript cannot be read, or holds no score"
             continue
-        rollout = ledger.rollout(outcome.key)
-        score = rollout.score if rollout is not None else None
-        where = f"{outcome.ticket.split}/{outcome.ticket.index} draw {outcome.ticket.draw} of {outcome.ticket.purpose}"
-        if rollout is None or score is None:
-            yield f"{where}: its transcript holds no score"
-        elif (rollout.ticket, rollout.label) != (outcome.ticket, outcome.label):
-            yield f"{where}: its transcript is of {rollout.ticket.split}/{rollout.ticket.index}"
-        elif (score.hard, score.soft, score.reward, score.reason) != (
-            outcome.hard,
-            outcome.soft,
-            outcome.reward,
-            outcome.reason,
-        ):
-            yield f"{where}: graded {score.hard} ({score.reason}) there, listed as {outcome.hard} ({outcome.reason})"
+        apart = [name for name, value in row.items() if told[name] != value]
+        if apart:
+            name = apart[0]
+            graded = "graded " if name in SCORED else ""
+            yield f"{where}: {graded}{name} {told[name]!r} in its transcript, listed as {row[name]!r}"
+        elif row["policy"] not in policies:
+            yield f"{where}: the policy that answered is not on record"
 
 
 def _files(folder: Path, given: Given) -> Iterator[str]:
@@ -79,5 +84,5 @@ def _content(file: Path) -> Any:
 
 def _without_clock(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_clock(part) for key, part in value.items() if key not in CLOCK}
+        return {key: _without_clock(part) for key, part in value.items() if key not in CLOCK and key != STOPPED}
     return [_without_clock(part) for part in value] if isinstance(value, list) else value
