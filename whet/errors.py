@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from whet.types import Fault
+if TYPE_CHECKING:
+    from whet.types import Fault
 
 
 class WhetError(Exception):

@@ -12,7 +12,6 @@ from typing import Any
 from whet.envs.base import Environment
 from whet.envs.registry import load_environment
 from whet.rollout.drive import drive
-from whet.rollout.workbench import Workbench
 from whet.types import Score
 
 QUEUES = ("billing", "delivery", "account")
@@ -57,4 +56,4 @@ def one_row(folder: Path, truth: Any, **args: Any) -> Environment:
 
 def scored(env: Environment, reply: str) -> Score:
     """The score of `reply` to the first training task."""
-    return drive(env.play(env.task("train", 0)), lambda said, asked: reply, Workbench()).score
+    return drive(env.play(env.task("train", 0)), lambda said, asked: reply).score
