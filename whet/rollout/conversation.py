@@ -11,8 +11,9 @@ The drivers differ only in who answers: the engine awaits models (`engine`), a t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import GeneratorType
 from typing import Any
 
 from whet.envs.base import Play
@@ -26,6 +27,9 @@ from whet.types import failed as failed_score
 
 Answer = Reply | WorkResult | LimitReached | Fault
 """What a driver brings: a reply, or the limit that the policy overran; the result of a work; or a fault."""
+
+ENDS = (Score, Fault)
+"""How an attempt ends."""
 
 STUBBORN = 3
 """How often a play may go on asking after it was told of a limit."""
@@ -44,6 +48,11 @@ class AttemptLimits:
 
 class Conversation:
     """The state of one attempt. `next` says what is needed, as often as it is asked; `answer` moves on."""
+
+    __slots__ = (
+        *("task", "key", "limits", "turns", "usage", "working", "error"),
+        *("_play", "_seats", "_blob", "_said", "_ids", "_tools", "_unanswered", "_limits_told", "_request", "_step"),
+    )
 
     def __init__(
         self,
@@ -76,8 +85,8 @@ class Conversation:
         self._limits_told = 0
         self._request: Request | None = None
         self._step: Ask | Work | Score | Fault
-        if isinstance(play, Generator):
-            self._move(lambda: next(play))
+        if isinstance(play, GeneratorType):
+            self._move(play.__next__)
         else:
             self._step = _unplayable(f"must be a generator, this one returned {_kind(play)} without a yield")
 
@@ -122,20 +131,20 @@ class Conversation:
 
     def answer(self, came: Answer, seconds: float = 0.0) -> None:
         """Hand over what `next` asked for; `seconds` is how long a work took."""
-        if isinstance(came, Fault):
-            self._end(came)
+        if isinstance(came, Reply):
+            self._keep(came)
+            self._move(self._play.send, came)
+        elif isinstance(came, WorkResult):
+            self.working += seconds
+            self._move(self._play.send, came)
         elif isinstance(came, LimitReached):
             self._take_back()
             self._tell(came)
-        elif isinstance(came, Reply):
-            self._keep(came)
-            self._move(lambda: self._play.send(came))
-        elif isinstance(came, WorkResult):
-            self.working += seconds
-            self._move(lambda: self._play.send(came))
+        elif isinstance(came, Fault):
+            self._end(came)
         else:
             raise TypeError(f"a driver brought {type(came).__name__}, which answers neither a request nor a work")
-        if self.working > self.limits.deadline and not isinstance(self._step, Score | Fault):
+        if self.working > self.limits.deadline and not isinstance(self._step, ENDS):
             self._end(self.out_of_time(self.working))
 
     def out_of_time(self, spent: float) -> Score | Fault:
@@ -146,7 +155,7 @@ class Conversation:
 
     def close(self) -> None:
         """Lets go of the play. What was said stays, and how it ended: whatever the play makes of being let go."""
-        if not isinstance(self._play, Generator):
+        if not isinstance(self._play, GeneratorType):
             return
         try:
             self._play.close()
@@ -155,11 +164,11 @@ class Conversation:
 
     # ------------------------------------------------------------------------------------------- the play
 
-    def _move(self, step: Callable[[], Ask | Work]) -> None:
+    def _move(self, step: Callable[..., Ask | Work], *came: Any) -> None:
         """Runs the play to its next need or its end. A `WhetError` is the user's to mend and passes through."""
         self._request = None
         try:
-            self._step = step()
+            self._step = step(*came)
             problem = _malformed(self._step)
             if problem:
                 self._end(_unplayable(problem))
@@ -181,7 +190,7 @@ class Conversation:
         if self._limits_told > STUBBORN:
             self._end(failed_score(limit.reason, limit.detail))
         else:
-            self._move(lambda: self._play.throw(limit))
+            self._move(self._play.throw, limit)
 
     def _end(self, outcome: Score | Fault) -> None:
         self._request = None
@@ -263,6 +272,8 @@ def _graded(value: Any) -> Score | Fault:
     """The score that a play returned, in plain numbers: a check may well reckon in numpy's."""
     if not isinstance(value, Score):
         return _unplayable(f"must return a Score, this one returned {_kind(value)}")
+    if type(value.hard) is int and _is_number(value.soft) and _is_number(value.reward) and not value.parts:
+        return value
     told = {name: _plain(getattr(value, name)) for name in ("hard", "soft", "reward")}
     strange = [
         name for name, number in told.items() if not isinstance(number, int | float) or not math.isfinite(number)
@@ -272,6 +283,10 @@ def _graded(value: Any) -> Score | Fault:
     return replace(value, **told, parts={name: _plain(part) for name, part in value.parts.items()})
 
 
+def _is_number(value: Any) -> bool:
+    return type(value) in (float, int) and math.isfinite(value)
+
+
 def _plain(number: Any) -> Any:
     return number.item() if hasattr(number, "item") else number
 
@@ -279,8 +294,10 @@ def _plain(number: Any) -> Any:
 def _malformed(step: Any) -> str:
     """What is wrong with what a play yielded; '' where nothing is."""
     if isinstance(step, Ask):
-        strange = next((part for part in step.messages if not isinstance(part, Message)), None)
-        return "" if strange is None else f"must ask with messages, this one asked with {_kind(strange)}"
+        for part in step.messages:
+            if not isinstance(part, Message):
+                return f"must ask with messages, this one asked with {_kind(part)}"
+        return ""
     return "" if isinstance(step, Work) else f"must yield an Ask or a Work, this one yielded {_kind(step)}"
 
 

@@ -12,7 +12,7 @@ from whet.envs.base import Environment
 from whet.errors import BudgetReached, FaultError, LimitReached, WhetError
 from whet.keys import rollout_key
 from whet.models.base import Request
-from whet.rollout.conversation import Answer, AttemptLimits, Conversation, defect
+from whet.rollout.conversation import ENDS, Answer, AttemptLimits, Conversation, defect
 from whet.rollout.player import Seat
 from whet.rollout.progress import Progress, Tally
 from whet.rollout.purse import Purse
@@ -132,7 +132,7 @@ class Engine:
             async with asyncio.timeout(self.limits.deadline):
                 while True:
                     step = conversation.next()
-                    if isinstance(step, Score | Fault):
+                    if isinstance(step, ENDS):
                         return step
                     if isinstance(step, Work):
                         started = time.monotonic()
