@@ -135,13 +135,16 @@ def outcome_in(data: Mapping[str, Any]) -> Score | Fault:
 
 
 def turn_out(turn: Turn) -> Json:
-    return {
+    data: Json = {
         "role": turn.role,
         "messages": [message_out(message) for message in turn.messages],
         "reply": reply_out(turn.reply),
-        **({} if turn.tools is None else {"tools": turn.tools}),
-        **_kept(prompt_ids=turn.prompt_ids, kept=turn.kept or None),
     }
+    if turn.tools is not None:
+        data["tools"] = turn.tools
+    if turn.prompt_ids or turn.kept:
+        data["prompt_ids"], data["kept"] = turn.prompt_ids, turn.kept
+    return data
 
 
 def turn_in(data: Mapping[str, Any]) -> Turn:

@@ -77,12 +77,18 @@ def _text(value: Any) -> str:
     return ""
 
 
+TOKENS = frozenset({"token_ids", "prompt_token_ids", "__verbose"})
+"""Keys under which servers tell token ids."""
+
+
 def _with_tokens(reply: Reply, choice: Json, data: Json, request: Request, quote: Quote) -> Reply:
     """`reply` with the tokens that the server tells: ids, log-probabilities, and alternatives as a trace.
 
     vLLM tells the ids of the prompt beside the choices and SGLang in each of them, where `return_token_ids` is asked
     for; llama.cpp tells those of the reply alone, with its logprobs or, by `verbose` and `return_tokens`, apart.
     """
+    if request.sampling.logprobs is None and not (choice.keys() | data.keys()) & TOKENS:
+        return reply
     told = choice.get("logprobs") if request.sampling.logprobs is not None else None
     entries = (told.get("content") or ()) if isinstance(told, dict) else ()
     try:
