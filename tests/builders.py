@@ -93,3 +93,10 @@ def meet(parties: int) -> None:
 
 
 _LOCK = threading.Lock()
+
+GATE = threading.Event()
+
+
+def wait_at_gate() -> None:
+    """A work that is not done before the gate opens."""
+    GATE.wait(timeout=60)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Doubles, FromFunction
+from builders import GATE, Doubles, FromFunction
 from driving import play_out
 
 from whet.envs.base import Environment, Play, ask, call, work
@@ -538,7 +538,11 @@ def test_a_bench_whose_works_fail_to_close_leaves_no_thread() -> None:
 
 
 def test_whoever_waits_for_a_work_when_the_bench_is_closed_does_not_wait_for_ever() -> None:
-    with Workbench() as bench:
-        waiting = bench.start(call("time:sleep", secs=0.5))
-    with pytest.raises(CancelledError):
-        waiting.result(timeout=20)
+    GATE.clear()
+    try:
+        with Workbench() as bench:
+            waiting = bench.start(call("builders:wait_at_gate", deadline=60.0))
+        with pytest.raises(CancelledError):
+            waiting.result(timeout=20)
+    finally:
+        GATE.set()
