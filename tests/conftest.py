@@ -9,6 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from command_line import Said, Whet
 
 KEYS = (
     *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_VERSION", "OPENROUTER_API_KEY"),
@@ -20,3 +21,23 @@ KEYS = (
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def whet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Whet:
+    """Runs a command in an empty folder."""
+    from whet.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str | Path) -> Said:
+        monkeypatch.setattr(sys, "argv", ["whet", *map(str, words)])
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        captured = capsys.readouterr()
+        return Said(code, captured.out, captured.err)
+
+    return run

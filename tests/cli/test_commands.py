@@ -6,46 +6,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import orjson
 import pytest
+from command_line import Whet
 from loopback import Behaviour, serving
 
-from whet.cli import main
 from whet.ledger.store import FILE, Ledger
 from whet.ledger.writer import LedgerWriter
 
 SUMS = f"{Path(__file__).parents[2] / 'examples' / 'sums.py'}:Sums"
-
-
-class Said(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Whet = Callable[..., Said]
-
-
-@pytest.fixture
-def whet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Whet:
-    """Runs a command in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> Said:
-        monkeypatch.setattr(sys, "argv", ["whet", *words])
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        captured = capsys.readouterr()
-        return Said(code, captured.out, captured.err)
-
-    return run
 
 
 def test_an_evaluation_prints_its_table_and_leaves_results(whet: Whet, tmp_path: Path) -> None:

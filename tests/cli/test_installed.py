@@ -7,11 +7,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-
-from whet.cli import main
+from command_line import Said, Whet
 
 COMMANDS = """
 import typer
@@ -24,30 +23,6 @@ def greet(name: str) -> None:
     '''Say hello.'''
     typer.echo(f"hello, {name}")
 """
-
-
-class Said(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Whet = Callable[..., Said]
-
-
-@pytest.fixture
-def whet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Whet:
-    def run(*words: str) -> Said:
-        monkeypatch.setattr(sys, "argv", ["whet", *words])
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        captured = capsys.readouterr()
-        return Said(code, captured.out, captured.err)
-
-    return run
 
 
 Install = Callable[..., None]

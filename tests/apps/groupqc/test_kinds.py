@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from builders import FromFunction
+from command_line import Whet
 from crashes import Crash, crashing
 from photo_trees import FAIL, MISSION, describer, group
 from typer.testing import CliRunner
@@ -19,7 +19,6 @@ from whet.apps.groupqc.audit.run import AuditSettings, run_audit
 from whet.apps.groupqc.commands import app
 from whet.apps.groupqc.stage_a.config import stage_a_config
 from whet.apps.groupqc.stage_a.run import StageAResult, run_stage_a
-from whet.cli import main
 from whet.config.load import load_config
 from whet.config.schema import EvalConfig
 from whet.envs.groupqc.verdict.votes import Ballot, DecodeSettings
@@ -32,33 +31,6 @@ from whet.run.kinds import Continuation, rebuild_run, resume_run
 from whet.types import Fault, Reply
 
 SETTINGS = AuditSettings(Ballot((DecodeSettings(0.3), DecodeSettings(0.7, 0.9)), 2), True, "all", 0.1, 8)
-
-
-class Said(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Whet = Callable[..., Said]
-
-
-@pytest.fixture
-def whet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Whet:
-    """Runs a command in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str | Path) -> Said:
-        monkeypatch.setattr(sys, "argv", ["whet", *map(str, words)])
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        captured = capsys.readouterr()
-        return Said(code, captured.out, captured.err)
-
-    return run
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import Whet
 
-from whet.cli import main
 from whet.envs.soup.archetypes import FAMILIES, archetypes
 from whet.envs.soup.deck import TIERED, ArchetypeChoice
 from whet.envs.soup.score import SoupRewards
@@ -20,24 +18,6 @@ PAGE = (Path(__file__).parents[3] / "docs" / "soup.md").read_text("utf-8")
 COMMANDS = re.findall(r"\| `(whet [^`]+)` \|$", PAGE, re.MULTILINE)
 QUICKLY = {"-n": "4", "-r": "2"}
 """Counts in the docs are for measuring; here it is enough that the command does what it says."""
-
-
-@pytest.fixture
-def whet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["whet", *words])
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        said = capsys.readouterr()
-        assert code == 0, said.err
-        return said.out
-
-    return run
 
 
 def words(command: str) -> list[str]:
@@ -50,20 +30,22 @@ def test_the_table_has_its_commands() -> None:
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if "RUN" not in one])
-def test_a_command_of_the_table_runs(whet: Callable[..., str], command: str) -> None:
+def test_a_command_of_the_table_runs(whet: Whet, command: str) -> None:
     floor = ["--set", "eval.floor=false"] if "eval" in words(command) else []
-    assert whet(*words(command), *floor)
+    said = whet(*words(command), *floor)
+    assert said.code == 0, said.err
+    assert said.out
 
 
-def test_a_run_is_shown_with_its_archetypes_and_transcripts(whet: Callable[..., str]) -> None:
+def test_a_run_is_shown_with_its_archetypes_and_transcripts(whet: Whet) -> None:
     whet("eval", "soup", "-m", "baseline:oracle", "-n", "6", "--run", "one", "--set", "eval.floor=false")
-    shown = whet("runs", "show", "one")
+    shown = whet("runs", "show", "one").out
     assert re.search(r"(core|advanced|hard|forms|gotchas|tables)\.\w+", shown)
     task = next(iter(re.findall(r"select/\d+", (Path("runs") / "one" / "results.json").read_text())))
-    assert "run_python" in whet("runs", "show", "one", "--task", task)
+    assert "run_python" in whet("runs", "show", "one", "--task", task).out
 
 
-def test_the_baselines_stand_beside_any_model(whet: Callable[..., str]) -> None:
+def test_the_baselines_stand_beside_any_model(whet: Whet) -> None:
     whet("eval", "soup", "-m", "baseline:oracle", "-n", "4", "--run", "two")
     floor = (Path("runs") / "two" / "results.json").read_text()
     assert all(f'"{name}"' in floor for name in ("always-limit", "regex-only", "first-match", "frequent"))
