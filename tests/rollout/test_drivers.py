@@ -172,8 +172,11 @@ def _timeless(outcome: Score | Fault) -> Score | Fault:
 # --------------------------------------------------------------------------------------------- every environment
 
 
+ORDERS = {"id": "id", "split": "split", "prompt": "One line: {message}", "answer": "order", "check": "exact"}
+
 ENVIRONMENTS = {
     "sums": (SUMS, {}),
+    "data": (f"data:{Path(__file__).parents[2] / 'examples' / 'orders.csv'}", ORDERS),
     "reasoning-gym": ("reasoning-gym/leg_counting", {}),
     "soup": ("soup", {}),
     "ordebug": ("ordebug", {}),
