@@ -148,12 +148,13 @@ def decide(
     `overrides` are keys of the gate (`["alpha=0.1", "metric=soft"]`); `env` and `model` are needed only where the run
     was made with objects that no address names.
     """
-    from whet.run.decide import Challenge, bring_to_gate, open_challenger, with_patience  # numpy comes with it
+    from whet.run.decide import Challenge, bring_to_gate, open_challenger  # numpy comes with it
 
     if candidate is None and candidate_model is None:
         raise WhetError("a candidate is another playbook, another model, or both: give one of them")
     section: GateSection = load_config(GateSection, None, {}, overrides)
-    section = with_patience(section)
+    if section.name == "paired" and "pace" not in section.model_fields_set:
+        section = section.model_copy(update={"pace": "patient"})
     parent = _run(run, Path(runs))
     playbook = read_playbook(str(candidate)) if isinstance(candidate, str | Path) else candidate
     given = Given(env, model)

@@ -64,13 +64,6 @@ def build_gate(section: GateSection) -> Gate:
     return gate_named(section.name, **{key: options[key] for key in options if key in taken} | section.args)
 
 
-def with_patience(section: GateSection) -> GateSection:
-    """The gate for a person's one candidate: where it takes a pace and none is set, no task is left out."""
-    if "pace" in section.model_fields_set or "futility" not in gate_options(section.name):
-        return section
-    return section.model_copy(update={"pace": "patient"})
-
-
 def _differs(section: GateSection, name: str) -> bool:
     """Whether a key says more than its default, which a stored config always spells out."""
     return bool(getattr(section, name) != GateSection.model_fields[name].default)
