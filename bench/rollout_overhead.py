@@ -66,7 +66,9 @@ async def whet(url: str, count: int, concurrency: int) -> None:
     model = load_model("openai:m", ModelOptions(base_url=url))
     with tempfile.TemporaryDirectory() as folder, LedgerWriter.create(Path(folder) / "run") as ledger:
         seat = Seat(Policy(model.fingerprint), Player(model))
-        engine = Engine(Sums(), {"target": seat}, ledger, Purse(), Works(), concurrency=concurrency)
+        engine = Engine(
+            Sums(), {"target": seat}, ledger, Purse(journal=ledger.journal), Works(), concurrency=concurrency
+        )
         plan = [Ticket("eval", "train", index) for index in range(count)]
         tally = await engine.run(plan, progress=Quiet())
         assert tally.done == count, tally

@@ -39,7 +39,9 @@ async def play_out(
         target = Seat(Policy(model.fingerprint, Sampling(), playbook), Player(model))
         seats = {**(seats or {}), "target": target}
         works = works or Works()
-        engine = Engine(env or Doubles(), seats, ledger, Purse(budget, ledger.spent()), works, **options)
+        ledger.close_lost()
+        purse = Purse(budget, ledger.account().spent, journal=ledger.journal)
+        engine = Engine(env or Doubles(), seats, ledger, purse, works, **options)
         try:
             return await engine.run(plan, progress=Quiet(), retry_faults=retry_faults)
         finally:

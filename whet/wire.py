@@ -36,9 +36,19 @@ def dumps(value: Any, *, pretty: bool = False) -> bytes:
     return orjson.dumps(value, option=options)
 
 
-def _kept(**fields: Any) -> Json:
-    """The fields that say something: empty values are the defaults of our records."""
-    return {name: value for name, value in fields.items() if value not in ("", (), None) and value != {}}
+_SAID = ("calls", "malformed", "call_id")
+_REPLIED = (
+    *("calls", "malformed", "version", "reasoning", "prompt_ids", "completion_ids", "logprobs", "files", "trace"),
+)
+_LEARNT = ("hindsight", "reminders")
+
+
+def _keep(data: Json, record: Any, names: tuple[str, ...]) -> None:
+    """Adds the fields that say something: empty texts, tuples and mappings are the defaults of our records."""
+    for name in names:
+        value = getattr(record, name)
+        if value:
+            data[name] = dict(value) if name == "files" else value
 
 
 def message_out(message: Message) -> Json:
@@ -47,11 +57,9 @@ def message_out(message: Message) -> Json:
         content = [
             part if isinstance(part, str) else {"sha256": part.sha256, "type": part.media_type} for part in content
         ]
-    return {
-        "author": message.author,
-        "content": content,
-        **_kept(calls=message.calls, malformed=message.malformed, call_id=message.call_id),
-    }
+    data = {"author": message.author, "content": content}
+    _keep(data, message, _SAID)
+    return data
 
 
 def message_in(data: Mapping[str, Any]) -> Message:
@@ -72,22 +80,9 @@ def usage_in(data: Mapping[str, Any]) -> Usage:
 
 
 def reply_out(reply: Reply) -> Json:
-    return {
-        "text": reply.text,
-        "finish": reply.finish,
-        "usage": reply.usage,
-        **_kept(
-            calls=reply.calls,
-            malformed=reply.malformed,
-            version=reply.version,
-            reasoning=reply.reasoning,
-            prompt_ids=reply.prompt_ids,
-            completion_ids=reply.completion_ids,
-            logprobs=reply.logprobs,
-            files=dict(reply.files),
-            trace=reply.trace,
-        ),
-    }
+    data = {"text": reply.text, "finish": reply.finish, "usage": reply.usage}
+    _keep(data, reply, _REPLIED)
+    return data
 
 
 def reply_in(data: Mapping[str, Any]) -> Reply:
@@ -108,12 +103,9 @@ def reply_in(data: Mapping[str, Any]) -> Reply:
 
 
 def playbook_out(playbook: Playbook) -> Json:
-    return {
-        "body": playbook.body,
-        "examples": playbook.examples,
-        "files": dict(playbook.files),
-        **_kept(hindsight=playbook.hindsight, reminders=playbook.reminders),
-    }
+    data = {"body": playbook.body, "examples": playbook.examples, "files": dict(playbook.files)}
+    _keep(data, playbook, _LEARNT)
+    return data
 
 
 def playbook_in(data: Mapping[str, Any]) -> Playbook:

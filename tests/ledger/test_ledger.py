@@ -100,13 +100,6 @@ def test_a_fault_is_not_an_answer(tmp_path: Path) -> None:
         assert [one.fault for one in ledger.outcomes()] == [""], "an answer closes the fault"
 
 
-def test_what_all_sessions_spent_is_added_up(tmp_path: Path) -> None:
-    with LedgerWriter.create(tmp_path) as ledger:
-        ledger.add_rollouts([rich_rollout()])
-        ledger.add_event("abandoned", usage=Usage(2, 5, 6, 0, 0.5))
-        assert ledger.spent() == Usage(3, 7, 9, 1, None)
-
-
 def test_policies_come_back_as_they_were(tmp_path: Path) -> None:
     policy = Policy("m", Sampling(0.5, stop=("\n",)), Playbook("body", (Example("q", "a"),), {"a.txt": "text"}))
     with LedgerWriter.create(tmp_path) as ledger:

@@ -278,7 +278,7 @@ def test_a_budget_in_dollars_is_never_passed(tmp_path: Path) -> None:
 
     run(tmp_path / "r", Dear(answer), budget=PurseLimits(usd=5.0), concurrency=8)
     with Ledger.read(tmp_path / "r") as ledger:
-        assert 0 < (ledger.spent().usd or 0) <= 5.0
+        assert 0 < (ledger.account().spent.usd or 0) <= 5.0
 
 
 def test_calls_under_way_do_not_pass_a_budget_together(tmp_path: Path) -> None:

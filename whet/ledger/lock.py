@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from pathlib import Path
 from types import TracebackType
 
 from whet.errors import WhetError
+
+PAUSES = (0.01, 0.03, 0.1, 0.0)
+"""Seconds to wait before the lock is tried again."""
 
 
 class WriterLock:
@@ -16,18 +20,28 @@ class WriterLock:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = path.open("a+")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not self._claimed():
             self._file.seek(0)
             holder = self._file.read().strip() or "unknown"
             self._file.close()
-            raise WhetError(
-                f"{path.parent}: process {holder} is writing to this run; wait for it to end, or stop it"
-            ) from None
+            raise WhetError(f"{path.parent}: process {holder} is writing to this run; wait for it to end, or stop it")
         self._file.truncate(0)
         self._file.write(str(os.getpid()))
         self._file.flush()
+
+    @property
+    def held(self) -> bool:
+        return not self._file.closed
+
+    def _claimed(self) -> bool:
+        """Whether the lock is ours. A reader that looks whether anybody writes has it for a moment."""
+        for pause in PAUSES:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            except OSError:
+                time.sleep(pause)
+        return False
 
     def release(self) -> None:
         if not self._file.closed:

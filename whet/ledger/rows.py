@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import orjson
 
 from whet import wire
+from whet.ledger import schema
 from whet.types import Fault, Label, Outcome, Rollout, Ticket, Usage
 
-OUTCOME = """purpose, split, task, draw, kind, difficulty, hard, soft, reward, reason, truncated, malformed, turns,
-    calls, prompt_tokens, completion_tokens, cached_tokens, usd, seconds, key, parts"""
+Rows = dict[schema.Table, list[tuple[Any, ...]]]
+"""Rows to be written together, by table."""
 
-FAULTED = """purpose, split, task, draw, kind, difficulty, fault, calls, prompt_tokens, completion_tokens, usd,
-    seconds, key"""
 
-ROLLOUT = f"seq, {OUTCOME}, request, policy"
-"""Every column of a rollout."""
-
-INSERT_ROLLOUT = f"INSERT INTO rollouts ({ROLLOUT}) VALUES ({', '.join('?' * 24)})"
-
-INSERT_TRANSCRIPT = "INSERT INTO transcripts (seq, body) VALUES (?, ?)"
-
-INSERT_FAULT = f"INSERT INTO faults ({FAULTED}, body) VALUES ({', '.join('?' * 14)})"
+def outcome_rows(rollouts: Iterable[Rollout], number: Callable[[schema.Table], int]) -> Rows:
+    """Rollouts as rows; faults go to their own table."""
+    made: Rows = {}
+    for rollout in rollouts:
+        if isinstance(rollout.outcome, Fault):
+            made.setdefault(schema.FAULTS, []).append(fault_row(number(schema.FAULTS), rollout))
+            continue
+        seq = number(schema.ROLLOUTS)
+        made.setdefault(schema.ROLLOUTS, []).append(rollout_row(seq, rollout))
+        made.setdefault(schema.TRANSCRIPTS, []).append(transcript_row(seq, rollout))
+    return made
 
 
 def transcript_row(seq: int, rollout: Rollout) -> tuple[Any, ...]:
@@ -38,17 +40,26 @@ def rollout_row(seq: int, rollout: Rollout) -> tuple[Any, ...]:
     return (
         seq,
         *(ticket.purpose, ticket.split, ticket.index, ticket.draw, label.kind, label.difficulty),
-        *(score.hard, score.soft, score.reward, score.reason, rollout.truncated),
+        *(_whole(score.hard), float(score.soft), float(score.reward), score.reason, int(rollout.truncated)),
         ",".join(bad.kind for bad in rollout.malformed),
         len(rollout.turns),
-        *(usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.usd),
-        *(rollout.seconds, rollout.key, _parts_out(score.parts), rollout.request, rollout.policy),
+        *(usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, dollars(usage.usd)),
+        *(float(rollout.seconds), rollout.key, _parts_out(score.parts), rollout.request, rollout.policy),
     )
 
 
 def rollout_columns(seq: int, rollout: Rollout) -> dict[str, Any]:
     """What each column of a rollout must hold, by its name."""
-    return dict(zip(ROLLOUT.replace(",", " ").split(), rollout_row(seq, rollout), strict=True))
+    return dict(zip(schema.ROLLOUTS.columns.replace(",", " ").split(), rollout_row(seq, rollout), strict=True))
+
+
+def dollars(usd: float | None) -> float | None:
+    """As SQLite gives it back: what a row holds must hash alike before and after."""
+    return None if usd is None else float(usd)
+
+
+def _whole(number: float) -> float:
+    return int(number) if number == int(number) else number
 
 
 def _parts_out(parts: Mapping[str, float]) -> str:
@@ -59,13 +70,14 @@ def _parts_out(parts: Mapping[str, float]) -> str:
     return orjson.dumps({name: float(value) for name, value in numbers.items()}).decode()
 
 
-def fault_row(rollout: Rollout) -> tuple[Any, ...]:
+def fault_row(seq: int, rollout: Rollout) -> tuple[Any, ...]:
     ticket, label, usage = rollout.ticket, rollout.label, rollout.usage
     assert isinstance(rollout.outcome, Fault)
     return (
+        seq,
         *(ticket.purpose, ticket.split, ticket.index, ticket.draw, label.kind, label.difficulty),
-        *(rollout.outcome.kind, usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.usd),
-        *(rollout.seconds, rollout.key),
+        *(rollout.outcome.kind, usage.calls, usage.prompt_tokens, usage.completion_tokens, dollars(usage.usd)),
+        *(float(rollout.seconds), rollout.key),
         orjson.dumps(wire.rollout_out(rollout)),
     )
 

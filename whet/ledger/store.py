@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,9 @@ import orjson
 from whet import wire
 from whet.errors import ReplayMismatch, WhetError
 from whet.ledger import rows, schema
-from whet.types import Fault, Outcome, Policy, Rollout, Sampling, Usage
+from whet.ledger.account import Account, account_of
+from whet.ledger.proof import refuse_unsound, under_way
+from whet.types import Fault, Outcome, Policy, Rollout, Sampling
 
 FILE = "ledger.sqlite"
 
@@ -41,6 +44,8 @@ class Ledger:
         with readable(path):
             db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
             checked(path, db)
+            if not under_way(path):
+                refuse_unsound(path, db)
             return cls(path, db)
 
     def close(self) -> None:
@@ -55,7 +60,7 @@ class Ledger:
     # ----------------------------------------------------------------------------------------- looking up
 
     def meta(self) -> dict[str, str]:
-        return dict(self._db.execute("SELECT name, value FROM meta"))
+        return dict(self._db.execute("SELECT name, value FROM meta ORDER BY seq"))
 
     def has_rollout(self, key: str, request: str, where: str) -> bool:
         """Whether `key` is answered; stops the run when it was answered to another request than `request`."""
@@ -99,9 +104,9 @@ class Ledger:
         where = "" if purpose is None else "WHERE purpose = ?"
         bound = () if purpose is None else (purpose,)
         order = "ORDER BY purpose, split, task, draw, key"
-        for row in self._db.execute(f"SELECT {rows.OUTCOME} FROM rollouts {where} {order}", bound):
+        for row in self._db.execute(f"SELECT {schema.OUTCOME} FROM rollouts {where} {order}", bound):
             yield rows.outcome(row)
-        latest = f"""SELECT {rows.FAULTED} FROM faults WHERE seq IN (SELECT max(seq) FROM faults GROUP BY key)
+        latest = f"""SELECT {schema.FAULTED} FROM faults WHERE seq IN (SELECT max(seq) FROM faults GROUP BY key)
             AND key NOT IN (SELECT key FROM rollouts)"""
         narrowed = "" if purpose is None else "AND purpose = ?"
         for row in self._db.execute(f"{latest} {narrowed} {order}", bound):
@@ -109,7 +114,7 @@ class Ledger:
 
     def outcomes_of(self, keys: Iterable[str]) -> list[Outcome]:
         """Rollouts without transcripts by key, in the order given; keys without an answer are left out."""
-        sql = f"SELECT {rows.OUTCOME} FROM rollouts WHERE key = ?"
+        sql = f"SELECT {schema.OUTCOME} FROM rollouts WHERE key = ?"
         found = (self._db.execute(sql, (key,)).fetchone() for key in keys)
         return [rows.outcome(row) for row in found if row is not None]
 
@@ -142,7 +147,9 @@ class Ledger:
 
     def rows(self) -> Iterator[tuple[dict[str, Any], bytes | None]]:
         """Every rollout as its columns say it, by name, and its transcript as it lies there, if there is one."""
-        found = self._db.execute(f"SELECT {rows.ROLLOUT}, body FROM rollouts LEFT JOIN transcripts USING (seq)")
+        found = self._db.execute(
+            f"SELECT {schema.ROLLOUTS.columns}, body FROM rollouts LEFT JOIN transcripts USING (seq)"
+        )
         names = [column[0] for column in found.description[:-1]]
         for *values, body in found:
             yield dict(zip(names, values, strict=True)), body
@@ -154,25 +161,17 @@ class Ledger:
 
     def counts(self) -> dict[str, int]:
         """How many records each table holds."""
-        tables = ("rollouts", "faults", "effects", "events", "policies")
-        return {table: self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables}
+        return {
+            table.name: self._db.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0] for table in schema.ALL
+        }
 
-    def spent(self) -> Usage:
-        """What all sessions of this run have used so far, faulted attempts included."""
-        total = Usage()
-        for table, cached in (("rollouts", "sum(cached_tokens)"), ("faults", "0")):
-            row = self._db.execute(
-                f"""SELECT coalesce(sum(calls), 0), coalesce(sum(prompt_tokens), 0),
-                coalesce(sum(completion_tokens), 0), coalesce({cached}, 0), coalesce(sum(usd), 0.0),
-                coalesce(sum(usd IS NULL), 0) FROM {table}"""
-            ).fetchone()
-            calls, prompt, completion, reused, usd, unpriced = row
-            total += Usage(calls, prompt, completion, reused, None if unpriced else usd)
-        for event in self.events("abandoned"):
-            total += Usage(**event.body["usage"])
-        for _, body in self.effects(CONSULTED):
-            total += Usage(**body["reply"]["usage"])
-        return total
+    def account(self) -> Account:
+        """What all sessions of this run have cost, attempt by attempt, those that came to nothing included."""
+        return account_of(self._db)
+
+    def last_commit(self, before: float = math.inf) -> float:
+        """When anything was committed last before a moment; 0.0 where nothing was."""
+        return float(self._db.execute("SELECT coalesce(max(at), 0) FROM chain WHERE at < ?", (before,)).fetchone()[0])
 
     def effects(self, kind: str) -> Iterator[tuple[str, Any]]:
         """Purpose and body of every effect of a kind, in the order of their commits."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from whet.types import Message, Playbook, Reply, Role, Sampling, Shape, Task, ToolSpec, Usage
@@ -28,6 +28,18 @@ class Price:
 FREE = Price(0.0, 0.0)
 
 
+class Meter(Protocol):
+    """Who pays for a call. Its first attempt is paid for before a model gets the request; the model asks for others."""
+
+    def fail(self, *, sent: bool = True) -> None:
+        """The attempt came to nothing; `sent` is False where it cannot have reached anybody."""
+        ...
+
+    async def again(self) -> None:
+        """Returns when another attempt is paid for; raises `BudgetReached`, which a model lets pass."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A whole conversation to continue.
@@ -35,7 +47,8 @@ class Request:
     `task` is set only for models that declare `sees_task`, `playbook` only for those that declare `places_playbook`.
     `attempt` names the attempt that a request belongs to; '' outside of one. `prior_ids` are the tokens that the
     conversation has come to, up to and with the last reply, where the model told them: one that builds its own prompt
-    continues them as they are, because text that is tokenised again may come out as other tokens.
+    continues them as they are, because text that is tokenised again may come out as other tokens. `meter` pays for
+    attempts after the first.
     """
 
     messages: tuple[Message, ...]
@@ -49,6 +62,11 @@ class Request:
     attempt: str = ""
     role: Role = "target"
     prior_ids: tuple[int, ...] = ()
+    meter: Meter | None = field(default=None, compare=False, repr=False)
+
+    def metered(self, meter: Meter) -> Request:
+        """The same request, paid for by `meter`."""
+        return replace(self, meter=meter)
 
 
 @runtime_checkable
@@ -69,12 +87,18 @@ class Model(Protocol):
     """How many calls it can usefully serve at once; None: as many as the caller likes."""
     context: int | None = None
     """Context length in tokens, where known."""
+    unpaid: bool = False
+    """True where nobody is called, so that there is nothing to pay for."""
     sees_task: bool = False
     """True only for reference policies: the driver then hands them the task, truth included."""
     places_playbook: bool = False
     """True for a coding agent: it gets the playbook itself, as files, and the conversation without it."""
 
     async def complete(self, request: Request) -> Reply: ...
+
+    def overhead(self, request: Request) -> int:
+        """The most tokens that the model itself adds to the prompt, beyond what the request holds."""
+        return 0
 
     async def complete_many(self, request: Request, n: int) -> tuple[Reply, ...]:
         """`n` independent replies to one request; a server that can do it in one call overrides this."""

@@ -23,36 +23,6 @@ if TYPE_CHECKING:
     from whet.ledger.writer import LedgerWriter
 
 
-class Scribe:
-    """Writes what was finished during one turn of the loop in one transaction."""
-
-    def __init__(self, ledger: LedgerWriter) -> None:
-        self._ledger = ledger
-        self._pending: list[Rollout] = []
-        self._error: BaseException | None = None
-
-    def add(self, rollout: Rollout) -> None:
-        if self._error is not None:
-            raise self._error
-        if not self._pending:
-            asyncio.get_running_loop().call_soon(self._flush)
-        self._pending.append(rollout)
-
-    def _flush(self) -> None:
-        pending, self._pending = self._pending, []
-        if not pending:
-            return
-        try:
-            self._ledger.add_rollouts(pending)
-        except BaseException as error:  # noqa: BLE001 - raised again at the next `add` or at `close`
-            self._error = error
-
-    def close(self) -> None:
-        self._flush()
-        if self._error is not None:
-            raise self._error
-
-
 class Engine:
     """Works off plans of rollouts for one environment and the policy in the target's seat."""
 
@@ -84,14 +54,14 @@ class Engine:
     ) -> Tally:
         """Work off `plan`. What the ledger has is not asked again; what is finished is kept whatever happens."""
         settled = frozenset() if retry_faults else self.ledger.faulted()
-        shift = _Shift(self, Tally(len(plan)), Scribe(self.ledger), progress, settled)
+        shift = _Shift(self, Tally(len(plan)), progress, settled)
         progress.began(len(plan), what)
         tickets = iter(plan)
         workers = [asyncio.create_task(shift.work(tickets)) for _ in range(min(self.concurrency, len(plan)))]
         try:
             await _all_or_first_error(workers)
         finally:
-            shift.scribe.close()
+            self.ledger.journal.flush()
             progress.ended()
         return shift.tally
 
@@ -169,7 +139,6 @@ class _Shift:
 
     engine: Engine
     tally: Tally
-    scribe: Scribe
     progress: Progress
     settled: frozenset[str]
     """Keys of faults that are left as they are."""
@@ -183,7 +152,7 @@ class _Shift:
             rollout = await self._rollout(ticket)
             if rollout is not None:
                 self._keep(rollout)
-            # A model that answers without waiting, or a long replay, must hold up neither the scribe nor Ctrl-C.
+            # A model that answers without waiting, or a long replay, must hold up neither the journal nor Ctrl-C.
             await asyncio.sleep(0)
 
     async def _rollout(self, ticket: Ticket) -> Rollout | None:
@@ -207,11 +176,7 @@ class _Shift:
             return await engine.rollout(ticket, request, conversation)
         except BudgetReached as reached:
             self.tally.stopped = str(reached)
-            self._abandoned(conversation)
             return None
-        except asyncio.CancelledError:
-            self._abandoned(conversation)
-            raise
 
     def _broken(self, ticket: Ticket, key: str, fault: Fault) -> Rollout | None:
         """A task that cannot be played at all: a fault once, and from then on one that is left as it is."""
@@ -220,17 +185,12 @@ class _Shift:
             return None
         return self.engine.broken(ticket, key, fault)
 
-    def _abandoned(self, conversation: Conversation) -> None:
-        """An attempt that was cut off has no outcome, but what it spent counts."""
-        if conversation.usage.calls:
-            self.engine.ledger.add_event("abandoned", key=conversation.key, usage=conversation.usage)
-
     def _replayed(self, ticket: Ticket) -> None:
         self.tally.replayed += 1
         self.progress.replayed(ticket)
 
     def _keep(self, rollout: Rollout) -> None:
-        self.scribe.add(rollout)
+        self.engine.ledger.journal.add(rollout)
         self.progress.finished(rollout)
         if not isinstance(rollout.outcome, Fault):
             self.tally.done += 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from whet.errors import FaultError, WhetError
 from whet.models.base import Model, Request
-from whet.types import Fault, Policy, Reply, Usage
+from whet.types import Fault, Policy, Reply
 
 if TYPE_CHECKING:
     from whet.rollout.purse import Purse
@@ -23,21 +23,23 @@ class Player:
     free: bool = False
 
     async def reply(self, request: Request, purse: Purse, patience: float) -> Reply:
-        """The reply, paid from `purse`: the most that it can cost is reserved before it is asked for."""
+        """The reply, paid from `purse`: each attempt is on record there before it is made."""
         if self.free:
             return await self._complete(request, patience)
-        reservation = purse.reservation(request, self.model.price)
-        await purse.reserve(reservation)
-        used = Usage(calls=1)
+        if self.width is None:
+            return await self._paid(request, purse, patience)
+        async with self.width:
+            return await self._paid(request, purse, patience)
+
+    async def _paid(self, request: Request, purse: Purse, patience: float) -> Reply:
+        charge = purse.charge(request, self.model)
+        await charge.begin()
         try:
-            if self.width is None:
-                reply = await self._complete(request, patience)
-            else:
-                async with self.width:
-                    reply = await self._complete(request, patience)
-            used = reply.usage
-        finally:
-            purse.settle(reservation, used)
+            reply = await self._complete(request.metered(charge), patience)
+        except BaseException:
+            charge.fail()
+            raise
+        charge.end(reply.usage)
         return reply
 
     async def _complete(self, request: Request, patience: float) -> Reply:
@@ -84,7 +86,7 @@ class Players:
     def beside(self, model: Model, width: int | None = None, *, free: bool = False) -> Player:
         """Have `model` work for a role of its own, a judge or an optimiser, and for no policy under study."""
         width = width or model.width
-        player = Player(model, asyncio.Semaphore(width) if width else None, free)
+        player = Player(model, asyncio.Semaphore(width) if width else None, free or model.unpaid)
         self._all.append(player)
         return player
 

@@ -9,9 +9,10 @@ is closed at the end are the same for all.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,8 @@ from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.files import sweep, write_atomically
 from whet.keys import digest, policy_digest, rollout_key
-from whet.ledger.store import FILE
+from whet.ledger.lock import WriterLock
+from whet.ledger.store import FILE, Ledger
 from whet.ledger.writer import LedgerWriter
 from whet.models.base import Model, Request
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
@@ -38,7 +40,7 @@ from whet.rollout.purse import Purse, PurseLimits
 from whet.rollout.works import Works
 from whet.sandbox.base import Sandbox
 from whet.sandbox.isolation import open_sandbox
-from whet.types import Outcome, Playbook, Policy, Reply, Role, Rollout, Ticket
+from whet.types import Outcome, Playbook, Policy, Reply, Role, Rollout, Ticket, Usage
 
 CONFIG = "config.toml"
 PLAYBOOK = "playbook.json"
@@ -50,6 +52,11 @@ SETTLED = "settled"
 """The kind of effect that says which faults a run has put up with."""
 
 DONE = "done"
+
+BEAT = 5.0
+"""Seconds without a commit after which a session says that it is still there."""
+
+PURSE_LOCK = "purse.lock"
 
 
 class Halted(Exception):
@@ -89,6 +96,8 @@ class RunStart:
     """Further facts to keep with the run, by name."""
     elsewhere: str = "give this one another name with --run"
     """What to do where the folder holds another run."""
+    shares: Path | None = None
+    """The folder of the run whose purse this one is paid from; None: its own."""
     takes_over: bool = False
     """Whether a folder in which nothing has been answered may go over to this run from another of its kind."""
 
@@ -103,7 +112,11 @@ class Settlement:
 
 @dataclass(slots=True)
 class Clock:
-    """How long the sessions of a run have taken together; the end of each is an event."""
+    """How long the sessions of a run have taken together.
+
+    The end of a session is an event. One that was killed has none, and took until its last commit; while nothing else
+    is committed, a beat is (`BEAT`), so that a kill loses no more than that.
+    """
 
     before: float
     began: float = field(default_factory=time.monotonic)
@@ -145,14 +158,16 @@ class Session:
                 if seat is not None:
                     refuse_unpriced(start.config, role, seat.player.model)
             refuse_unpriced(start.config, "target", start.model)
-            with _claim(start) as ledger:
-                clock = Clock(sum(event.body["seconds"] for event in ledger.events(ENDED)))
+            with _claim(start) as ledger, _family(start) as family:
+                clock = Clock(seconds_of(ledger))
+                ledger.close_lost()
+                limits, spent = _purse_limits(start.config), ledger.account().spent
                 session = cls(
                     start.folder,
                     start.env,
                     ledger,
                     players,
-                    Purse(_purse_limits(start.config), ledger.spent(), clock.before),
+                    Purse(limits, spent + family.spent, clock.before + family.seconds, ledger.journal),
                     Works(lambda: open_named_sandbox(start.config.control.sandbox)),
                     _attempt_limits(start.config),
                     start.config,
@@ -163,6 +178,7 @@ class Session:
                     optimizer,
                 )
                 ledger.add_event(SESSION, planned=start.planned)
+                heart = asyncio.create_task(_beats(ledger))
                 try:
                     yield session
                     session.end(DONE)
@@ -170,6 +186,7 @@ class Session:
                     session.end(type(error).__name__)
                     raise
                 finally:
+                    heart.cancel()
                     await session.works.close()
         finally:
             await players.close()
@@ -179,7 +196,7 @@ class Session:
         if not self.clock.ended:
             self.clock.ended = True
             self.ledger.add_event(ENDED, seconds=time.monotonic() - self.clock.began, why=why)
-        return float(sum(event.body["seconds"] for event in self.ledger.events(ENDED)))
+        return seconds_of(self.ledger)
 
     def within(self, env: Environment) -> Session:
         """The same session on another view of its environment, such as one without test tasks."""
@@ -260,6 +277,60 @@ class Session:
             concurrency=control.concurrency or control.target.width or target.player.model.width or 64,
             patience=control.patience,
         )
+
+
+# --------------------------------------------------------------------------------------------- the clock
+
+
+def seconds_of(ledger: Ledger) -> float:
+    """The seconds that the sessions of a run took together; a session that was killed took until its last commit."""
+    total, began = 0.0, 0.0
+    for event in ledger.events():
+        if event.name == ENDED:
+            total, began = total + event.body["seconds"], 0.0
+        elif event.name == SESSION:
+            if began:
+                total += max(0.0, ledger.last_commit(event.at) - began)
+            began = event.at
+    return total + (max(0.0, ledger.last_commit() - began) if began else 0.0)
+
+
+async def _beats(ledger: LedgerWriter) -> None:
+    """A commit now and then while nothing else is committed."""
+    while True:
+        link = ledger.head.link
+        await asyncio.sleep(BEAT)
+        if ledger.head.link == link:
+            with suppress(WhetError):  # what cannot be written now is told by whoever has something to write
+                ledger.add_event("beat")
+
+
+# --------------------------------------------------------------------------------------------- the purse
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What runs that are paid from the same purse have spent: a run, and the gates that were held for it."""
+
+    spent: Usage = Usage()
+    seconds: float = 0.0
+
+
+@contextmanager
+def _family(start: RunStart) -> Iterator[Family]:
+    """The others of the purse. Where there is a limit, one of them spends at a time."""
+    root = start.shares or start.folder
+    if not _purse_limits(start.config).any:
+        yield Family()
+        return
+    with WriterLock(root / PURSE_LOCK):
+        spent, seconds = Usage(), 0.0
+        for file in sorted({root / FILE, *root.rglob(FILE)}):
+            if file.parent != start.folder and file.is_file():
+                with Ledger.read(file.parent) as ledger:
+                    spent += ledger.account().spent
+                    seconds += seconds_of(ledger)
+        yield Family(spent, seconds)
 
 
 # --------------------------------------------------------------------------------------------- who plays

@@ -165,7 +165,7 @@ def _start(
     folder = run.folder / CHILDREN / identity.digest[:8]
     start = plan.start(folder)
     more = {"gate": wire.dumps(gate).decode(), "candidate_model": challenge.address}
-    return replace(start, kind=KIND, identity=identity, planned=0, more=more)
+    return replace(start, kind=KIND, identity=identity, planned=0, more=more, shares=run.folder)
 
 
 def _continued(start: RunStart, child: Path) -> RunStart:

@@ -21,6 +21,8 @@ class LedgerEnds(BudgetReached):
 class Offline(Model):
     """Stands in for `model` under its name and fingerprint; the first call that is not remembered ends the replay."""
 
+    unpaid = True
+
     def __init__(self, model: Model) -> None:
         self.name = model.name
         self.fingerprint = model.fingerprint

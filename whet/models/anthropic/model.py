@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 
+import orjson
 from yarl import URL
 
-from whet.errors import WhetError
 from whet.keys import digest
 from whet.models.anthropic.body import MessagesDialect
 from whet.models.anthropic.reply import inner_status, refusal, reply_of
 from whet.models.anthropic.thoughts import Thoughts, called
 from whet.models.base import Model, Request
-from whet.models.chat.endpoint import OK, Auth, Endpoint, base, check_options, is_loopback
+from whet.models.chat.endpoint import OK, Auth, Endpoint, base, check_options, extra_tokens, is_loopback
 from whet.models.chat.retry import Persistence
 from whet.models.chat.status import ContentRefusal
 from whet.models.options import ModelOptions
@@ -45,6 +45,7 @@ class Anthropic(Model):
         self.price = options.price
         self.context = options.context
         self._options = options
+        self._extra = extra_tokens(options)
         self._dialect = MessagesDialect(model, options)
         auth: Auth = "bearer" if options.auth == "bearer" else "x-api-key"
         version = {"anthropic-version": options.api_version or API_VERSION}
@@ -56,15 +57,20 @@ class Anthropic(Model):
         body = self._dialect.body(request, self._thoughts.of(request.messages))
         async with self._endpoint.slots():
             try:
-                return await self._persistence.run(lambda: self._attempt(body, request))
+                return await self._persistence.run(lambda: self._attempt(body, request), request.meter)
             except ContentRefusal:
                 return Reply("", finish="filter", usage=Usage(calls=1, usd=None if self.price is None else 0.0))
+
+    def overhead(self, request: Request) -> int:
+        """What it thought between tool calls goes back with the request."""
+        thoughts = self._thoughts.of(request.messages)
+        return self._extra + (len(orjson.dumps(list(thoughts.values()))) if thoughts else 0)
 
     async def close(self) -> None:
         await self._endpoint.close()
 
     async def _attempt(self, body: bytes, request: Request) -> Reply:
-        answer, status, data = await self._endpoint.ask(body, inner_status)
+        answer, status, data = await self._endpoint.ask(body, inner_status, request.meter)
         if status == OK:
             reply, blocks = reply_of(data, request, self._options, self.price, answer.quote)
             # Only a tool loop needs its thinking back; the service drops that of finished turns itself.
@@ -80,8 +86,6 @@ def open_anthropic(address: str, options: ModelOptions) -> Anthropic:
     url = base(options.base_url or os.environ.get("ANTHROPIC_BASE_URL") or HOME)
     own = f".{url.host}".endswith(".anthropic.com") or not options.base_url
     key = key_for(options, "ANTHROPIC_API_KEY", own=own, needed=not is_loopback(url))
-    if "max_tokens" in options.extra:
-        raise WhetError("extra must not set max_tokens: budgets go by sampling.max_tokens.")
     return Anthropic(address, _messages(url), key, priced(address, options))
 
 

@@ -11,13 +11,14 @@ import orjson
 
 from whet.errors import LimitReached, WhetError
 from whet.models.anthropic.thoughts import Blocks
-from whet.models.base import FREE, Price, Request
+from whet.models.base import Price, Request
 from whet.models.chat import fenced
 from whet.models.chat.endpoint import HttpAnswer
 from whet.models.chat.json_body import Json, Quote, error_of
 from whet.models.chat.retry import Trouble
 from whet.models.chat.status import AGAIN, ContentRefusal, refused
 from whet.models.chat.toolcalls import CallReader, ReplyCalls, demanded
+from whet.models.chat.usage import tokens, untold
 from whet.models.options import ModelOptions
 from whet.models.secrets import quoted
 from whet.types import Finish, Reply, Usage
@@ -91,11 +92,13 @@ def usage_of(data: Json, price: Price | None) -> Usage:
     """What the call used. The service counts cached prompt tokens apart; here they are part of the prompt."""
     told = data.get("usage")
     if not isinstance(told, dict):
-        return Usage(calls=1, usd=0.0 if price == FREE else None)
-    fresh, written, cached, completion = (
-        told[name] if isinstance(told.get(name), int) else 0
-        for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+        return untold(price)
+    fresh, completion = tokens(told.get("input_tokens")), tokens(told.get("output_tokens"))
+    written, cached = (
+        tokens(told.get(name) or 0) for name in ("cache_creation_input_tokens", "cache_read_input_tokens")
     )
+    if fresh is None or completion is None or written is None or cached is None:
+        return untold(price)
     usage = Usage(1, fresh + written + cached, completion, cached, None)
     return usage if price is None else replace(usage, usd=price.of(usage))
 

@@ -10,9 +10,11 @@ from ipaddress import ip_address
 from typing import Any, Literal
 
 import aiohttp
+import orjson
 from yarl import URL
 
 from whet.errors import FaultError, WhetError
+from whet.models.base import Meter
 from whet.models.chat.json_body import decoded
 from whet.models.chat.retry import Trouble
 from whet.models.options import ModelOptions
@@ -35,7 +37,12 @@ class HttpAnswer:
 
 
 OK = 200
-_RESERVED = ("model", "messages", "stream", "n", "tools")
+_RESERVED = ("model", "messages", "stream", "n", "best_of", "tools")
+
+_TOKEN_LIMITS = (
+    *("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "n_predict", "num_predict"),
+)
+"""Body fields by which a reply could grow past what was reserved for it."""
 
 Auth = Literal["bearer", "api-key", "x-api-key"]
 """The header that carries a key."""
@@ -61,16 +68,18 @@ class Endpoint:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._slots = asyncio.Semaphore(options.connections)
 
-    async def post(self, body: bytes) -> HttpAnswer:
+    async def post(self, body: bytes, meter: Meter | None = None) -> HttpAnswer:
         """The answer to one attempt; a key that was refused and can be renewed gets a second chance at once."""
-        return await self._tried("POST", body)
+        return await self._tried("POST", body, meter)
 
-    async def ask(self, body: bytes, inner_status: Callable[[Any], int]) -> tuple[HttpAnswer, int, Any]:
+    async def ask(
+        self, body: bytes, inner_status: Callable[[Any], int], meter: Meter | None = None
+    ) -> tuple[HttpAnswer, int, Any]:
         """The answer to one attempt, what its status amounts to, and its decoded body where that is `OK`.
 
         `inner_status` reads the status of an error that came under a 2xx, as gateways send it; 0 where there is none.
         """
-        answer = await self.post(body)
+        answer = await self.post(body, meter)
         if not 200 <= answer.status < 300:
             return answer, answer.status, None
         data = decoded(answer.body, answer.quote)
@@ -106,10 +115,12 @@ class Endpoint:
             self._loop = loop
         return self._session
 
-    async def _tried(self, method: str, body: bytes | None) -> HttpAnswer:
+    async def _tried(self, method: str, body: bytes | None, meter: Meter | None = None) -> HttpAnswer:
         secret = await self.key.secret()
         answer = await self._send(method, body, secret)
         if answer.status == 401 and self.key.renew(secret):
+            if meter is not None:
+                await meter.again()
             answer = await self._send(method, body, await self.key.secret())
         return answer
 
@@ -127,6 +138,8 @@ class Endpoint:
             raise Trouble("connection", f"the connection was lost in the middle of the body: {error}") from error
         except aiohttp.ClientResponseError as error:
             raise Trouble("bad_reply", f"the HTTP exchange failed: {error.message}") from error
+        except aiohttp.ClientConnectorError as error:
+            raise Trouble("connection", f"no connection: {error or type(error).__name__}", sent=False) from error
         except (aiohttp.ClientConnectionError, ConnectionError) as error:
             raise Trouble("connection", f"no connection: {error or type(error).__name__}") from error
 
@@ -161,6 +174,14 @@ def check_options(options: ModelOptions) -> None:
     clash = [name for name in _RESERVED if name in options.extra]
     if clash:
         raise WhetError(f"extra must not set {', '.join(clash)}: the request itself does.")
+    past = [name for name in _TOKEN_LIMITS if name in options.extra]
+    if past:
+        raise WhetError(f"extra must not set {', '.join(past)}: budgets go by sampling.max_tokens.")
+
+
+def extra_tokens(options: ModelOptions) -> int:
+    """The most tokens that fields of `extra` can add to a prompt: one for each byte of them."""
+    return len(orjson.dumps(dict(options.extra), default=str)) if options.extra else 0
 
 
 def base(text: str) -> URL:

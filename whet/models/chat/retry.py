@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from whet.errors import FaultError
 from whet.keys import seed_for
+from whet.models.base import Meter
 from whet.models.options import ModelOptions
 from whet.types import Fault
 
@@ -22,13 +23,17 @@ Clock = Callable[[], float]
 
 
 class Trouble(Exception):
-    """One attempt failed in a way that a later one may not. `wait`: seconds that the server asks for."""
+    """One attempt failed in a way that a later one may not. `wait`: seconds that the server asks for.
 
-    def __init__(self, kind: str, message: str, wait: float | None = None) -> None:
+    `sent` is False where no connection was made, so that nothing can have been billed.
+    """
+
+    def __init__(self, kind: str, message: str, wait: float | None = None, *, sent: bool = True) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.wait = wait
+        self.sent = sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +57,14 @@ async def persist(
     *,
     where: str,
     random: Random,
+    meter: Meter | None = None,
     sleep: Sleep = asyncio.sleep,
     clock: Clock = time.monotonic,
 ) -> Result:
-    """The result of the first attempt that succeeds; `FaultError` when patience ends. Other errors pass through."""
+    """The result of the first attempt that succeeds; `FaultError` when patience ends. Other errors pass through.
+
+    Every attempt but the first is paid for by `meter` before it is made.
+    """
     begun = clock()
     failed = 0
     while True:
@@ -65,6 +74,8 @@ async def persist(
             raise FaultError(replace(error.fault, attempts=failed + 1)) from error
         except Trouble as trouble:
             failed += 1
+            if meter is not None:
+                meter.fail(sent=trouble.sent)
             if failed >= patience.attempts:
                 raise FaultError(Fault(trouble.kind, where, trouble.message, failed)) from trouble
             wait = patience.wait(failed, trouble.wait, random)
@@ -73,6 +84,8 @@ async def persist(
                 message = f"{trouble.message} (the next attempt in {wait:.3g} s would pass the deadline)"
                 raise FaultError(Fault(trouble.kind, where, message, failed)) from trouble
         await sleep(wait)
+        if meter is not None:
+            await meter.again()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +103,15 @@ class Persistence:
         """Processes that call the same model do not wait in step: each has a chance of its own."""
         return cls(where, Patience(options.attempts, options.deadline), Random(seed_for("backoff", model, os.getpid())))
 
-    async def run(self, attempt: Callable[[], Awaitable[Result]]) -> Result:
+    async def run(self, attempt: Callable[[], Awaitable[Result]], meter: Meter | None = None) -> Result:
         return await persist(
-            attempt, self.patience, where=self.where, random=self.random, sleep=self.sleep, clock=self.clock
+            attempt,
+            self.patience,
+            where=self.where,
+            random=self.random,
+            meter=meter,
+            sleep=self.sleep,
+            clock=self.clock,
         )
 
 

@@ -13,7 +13,7 @@ from yarl import URL
 from whet.errors import WhetError
 from whet.keys import digest
 from whet.models.base import Model, Request
-from whet.models.chat.endpoint import OK, Endpoint, base, check_options, is_loopback
+from whet.models.chat.endpoint import OK, Endpoint, base, check_options, extra_tokens, is_loopback
 from whet.models.chat.retry import Persistence
 from whet.models.chat.status import ContentRefusal
 from whet.models.openai.body import ChatDialect
@@ -57,6 +57,7 @@ class OpenAI(Model):
         self.price = options.price
         self.context = options.context
         self._options = options
+        self._extra = extra_tokens(options)
         complete = replace(options, extra={**preset.extra, **options.extra})
         self._dialect = ChatDialect(model, options.limit_field or preset.limit_field, complete, preset.nested_effort)
         self._endpoint = Endpoint(preset.url, preset.key, options.auth or preset.auth, options)
@@ -64,6 +65,9 @@ class OpenAI(Model):
 
     async def complete(self, request: Request) -> Reply:
         return (await self._ask(request, 1))[0]
+
+    def overhead(self, request: Request) -> int:
+        return self._extra
 
     async def complete_many(self, request: Request, n: int) -> tuple[Reply, ...]:
         """`n` replies in one call where the server can; what it leaves out is asked for one by one."""
@@ -83,13 +87,13 @@ class OpenAI(Model):
         body = self._dialect.body(request, n)
         async with self._endpoint.slots():
             try:
-                return await self._persistence.run(lambda: self._attempt(body, request, n))
+                return await self._persistence.run(lambda: self._attempt(body, request, n), request.meter)
             except ContentRefusal:
                 usages = shares(Usage(calls=1, usd=None if self.price is None else 0.0), n)
                 return tuple(Reply("", finish="filter", usage=usage) for usage in usages)
 
     async def _attempt(self, body: bytes, request: Request, n: int) -> tuple[Reply, ...]:
-        answer, status, data = await self._endpoint.ask(body, inner_status)
+        answer, status, data = await self._endpoint.ask(body, inner_status, request.meter)
         if status == OK:
             return replies(data, request, n, self._options, self.price, answer.quote)
         raise judge(

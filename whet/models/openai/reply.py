@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from whet.models.base import FREE, Price, Request
+from whet.models.base import Price, Request
 from whet.models.chat import fenced
 from whet.models.chat.json_body import Json, Quote
 from whet.models.chat.retry import Trouble
 from whet.models.chat.toolcalls import CallReader, ReplyCalls, demanded
+from whet.models.chat.usage import tokens, untold
 from whet.models.options import ModelOptions
 from whet.models.secrets import quoted
 from whet.types import Finish, Reply, Usage
@@ -120,21 +122,23 @@ def _is_id(token: Any) -> bool:
 
 
 def usage_of(data: Json, price: Price | None) -> Usage:
-    """What the call used. Dollars as the server reports them, else by `price`, else unknown."""
+    """What the call used. Dollars as the server reports them, else by `price`, else unknown.
+
+    A usage that lacks a part, or that cannot be one, is taken as not told at all.
+    """
     told = data.get("usage")
     if not isinstance(told, dict):
-        return Usage(calls=1, usd=0.0 if price == FREE else None)
+        return untold(price)
+    prompt, completion = tokens(told.get("prompt_tokens")), tokens(told.get("completion_tokens"))
     details = told.get("prompt_tokens_details")
-    cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    usage = Usage(1, _count(told.get("prompt_tokens")), _count(told.get("completion_tokens")), cached, None)
+    cached = tokens(details.get("cached_tokens") or 0) if isinstance(details, dict) else 0
+    if prompt is None or completion is None or cached is None or cached > prompt:
+        return untold(price)
+    usage = Usage(1, prompt, completion, cached, None)
     cost = told.get("cost")
-    if isinstance(cost, int | float):
+    if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < math.inf:
         return replace(usage, usd=float(cost))
     return usage if price is None else replace(usage, usd=price.of(usage))
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def shares(whole: Usage, n: int) -> list[Usage]:

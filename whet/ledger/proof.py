@@ -1,0 +1,86 @@
+"""Whether a ledger is what was written: by the digest of its file where it was closed, else along its whole chain."""
+
+from __future__ import annotations
+
+import fcntl
+import sqlite3
+from functools import lru_cache
+from pathlib import Path
+
+from whet.errors import WhetError
+from whet.ledger.chain import ChainProof, Finding, head_at, prove
+from whet.ledger.head import LedgerHead, file_digest, head_path, read_head
+
+
+def refuse_unsound(path: Path, db: sqlite3.Connection) -> None:
+    """Raises where a ledger is not what was written, before anything is read from it or asked again."""
+    head = read_head(path)
+    if head is not None and head.file and _closed(path) and _known(path) == head.file:
+        return
+    first = next(iter(chain_findings(path, db, head, prove(db))), None)
+    if first is not None:
+        raise WhetError(
+            f"{path}: {first.told}; nothing was asked or changed. Restore it from a copy, or keep what is sound with: "
+            f"whet salvage {path.parent} OUT"
+        )
+
+
+def chain_findings(path: Path, db: sqlite3.Connection, head: LedgerHead | None, proof: ChainProof) -> list[Finding]:
+    """What does not fit within a ledger, and between it and what stands beside it."""
+    found = list(proof.findings)
+    if head is None:
+        if proof.links:
+            found.append(Finding(0, f"{head_path(path).name} is gone, so nothing says how far the ledger had come"))
+    elif head.link > proof.links:
+        gone = head.link - proof.links
+        found.append(
+            Finding(
+                proof.links + 1,
+                f"the last {gone} of {head.link} commits are gone (was {path.name}-wal deleted, or an older copy put "
+                "here?), and going on would ask and pay for what they hold again",
+            )
+        )
+    elif (held := head_at(db, head.link)) is not None and held.hex() != head.head:
+        found.append(Finding(head.link, f"link {head.link} is another than {head_path(path).name} says"))
+    return found
+
+
+def file_findings(path: Path, head: LedgerHead | None) -> list[str]:
+    """Whether the file of a closed ledger is byte for byte what it was when it was closed."""
+    if head is None or not head.file:
+        return []
+    if not _closed(path):
+        return [f"{path.name}-wal: lies beside a ledger that was closed"]
+    if path.stat().st_size != head.size or file_digest(path) != head.file:
+        return [f"{path.name}: the file is not what it was when it was closed"]
+    return []
+
+
+def under_way(path: Path) -> bool:
+    """Whether a process writes to the ledger now."""
+    lock = path.parent / "ledger.lock"
+    try:
+        with lock.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def _closed(path: Path) -> bool:
+    """Whether no log lies beside the file; an empty one says nothing."""
+    log = path.with_name(f"{path.name}-wal")
+    return not log.exists() or log.stat().st_size == 0
+
+
+def _known(path: Path) -> str:
+    """The digest of a file, reckoned once as long as nobody touches it."""
+    told = path.stat()
+    return _digest(path, told.st_ino, told.st_size, told.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _digest(path: Path, inode: int, size: int, changed: int) -> str:
+    return file_digest(path)
