@@ -168,7 +168,7 @@ def timeless(folder: Path) -> dict[str, bytes]:
     """Every readable file of a run by name, with what a clock says taken out."""
     found = {}
     for file in sorted(folder.rglob("*")):
-        if not file.is_file() or file.name.startswith("ledger.sqlite"):
+        if not file.is_file() or file.name.startswith("ledger.") or file.suffix == ".lock":
             continue
         data = file.read_bytes()
         if file.suffix == ".json":

@@ -37,9 +37,7 @@ def dumps(value: Any, *, pretty: bool = False) -> bytes:
 
 
 _SAID = ("calls", "malformed", "call_id")
-_REPLIED = (
-    *("calls", "malformed", "version", "reasoning", "prompt_ids", "completion_ids", "logprobs", "files", "trace"),
-)
+_REPLIED = ("calls", "malformed", "version", "reasoning", "prompt_ids", "completion_ids", "logprobs", "files", "trace")
 _LEARNT = ("hindsight", "reminders")
 
 

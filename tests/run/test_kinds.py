@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from reflact_world import Kinds, config, optimiser, target, trained
 from rich.console import Console
 
 from whet.errors import FaultError, WhetError
+from whet.ledger.writer import LedgerWriter
 from whet.models.base import Request
 from whet.run.api import decide, evaluate, rebuild, resume
 from whet.run.catalog import list_runs, show_run, show_transcripts
@@ -124,7 +126,9 @@ def test_a_score_that_was_edited_in_the_ledger_is_found(tmp_path: Path) -> None:
     result = evaluate(Doubles(), FromFunction(half), n=10, runs=tmp_path)
     with sqlite3.connect(result.folder / "ledger.sqlite") as db:
         db.execute("UPDATE rollouts SET hard = 1 - hard WHERE task = 3 OR seq = 1")
-    assert "graded" in verify_run(result.folder, given=Given(Doubles(), FromFunction(half)))[0]
+    found = verify_run(result.folder, given=Given(Doubles(), FromFunction(half)))
+    assert "rollouts 1: not what was written" in found[0]
+    assert any("graded" in line for line in found)
 
 
 def test_transcripts_of_any_kind_are_shown_with_the_playbook_that_stood_there(runs: Path) -> None:
@@ -144,8 +148,8 @@ def _task_of(runs: Path) -> str:
 
 def test_a_run_of_a_kind_that_is_not_installed_is_named(tmp_path: Path) -> None:
     result = evaluate(Doubles(), FromFunction(half), n=4, runs=tmp_path)
-    with sqlite3.connect(result.folder / "ledger.sqlite") as db:
-        db.execute("UPDATE meta SET value = 'survey' WHERE name = 'kind'")
+    with LedgerWriter.open(result.folder) as ledger:
+        ledger.set_meta(kind="survey")
     with pytest.raises(WhetError, match="there is no kind of run 'survey'"):
         rebuild(result.folder)
     [entry] = list_runs(tmp_path)
@@ -157,7 +161,7 @@ def test_a_run_of_a_kind_that_is_not_installed_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("file", "trouble"),
-    [("events", "damaged (KeyError"), ("table", "damaged (OperationalError"), ("meta", "was ended before it began")],
+    [("events", "events 1: not what was"), ("table", "events: cannot be read"), ("meta", "meta 1: the row is gone")],
 )
 def test_a_run_that_cannot_be_read_is_a_line_of_the_list_and_not_its_end(
     tmp_path: Path, file: str, trouble: str
@@ -165,7 +169,7 @@ def test_a_run_that_cannot_be_read_is_a_line_of_the_list_and_not_its_end(
     damage = {
         "events": "UPDATE events SET body = '{}'",
         "table": "DROP TABLE events",
-        "meta": "DELETE FROM meta",  # killed between making the ledger and saying what it is
+        "meta": "DELETE FROM meta",
     }
     sound, damaged = (evaluate(Doubles(), FromFunction(half), n=n, runs=tmp_path).folder for n in (10, 11))
     with sqlite3.connect(damaged / "ledger.sqlite") as db:
@@ -212,4 +216,8 @@ def test_any_column_that_is_not_what_the_transcript_says_is_found(tmp_path: Path
     result = evaluate(Doubles(), FromFunction(half), n=10, runs=tmp_path)
     with sqlite3.connect(result.folder / "ledger.sqlite") as db:
         db.execute(edit)
-    assert " of eval: " in verify_run(result.folder, given=Given(Doubles(), FromFunction(half)))[0]
+    found = verify_run(result.folder, given=Given(Doubles(), FromFunction(half)))
+    table = re.search(r"(rollouts|transcripts|policies)", edit)
+    assert table
+    assert found[0].startswith(f"{table[1]} 1: ")
+    assert any(" of eval: " in line for line in found)

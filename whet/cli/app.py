@@ -162,12 +162,40 @@ def rebuild(
 @app.command("verify", no_args_is_help=True)
 def verify(
     run: Annotated[str, typer.Argument(help="Run to look through: a name or a folder.")],
+    head: Annotated[
+        bool, typer.Option("--head", help="Print the head of its ledger: a line to keep elsewhere.")
+    ] = False,
+    expect: Annotated[str, typer.Option("--expect", help="A head that was kept: it must still be on the chain.")] = "",
     runs: RunsFolder = Path("runs"),
 ) -> None:
-    """Say whether a run's ledger is whole and its files are made of it."""
-    from whet.cli.evaluate import verify_command
+    """Say whether a run's ledger is what was written and its files are made of it."""
+    from whet.cli.ledger import verify_command
 
-    verify_command(run, runs=runs)
+    verify_command(run, head=head, expect=expect, runs=runs)
+
+
+@app.command("backup", no_args_is_help=True)
+def backup(
+    run: Annotated[str, typer.Argument(help="Run whose ledger to copy, under way or not: a name or a folder.")],
+    file: Annotated[Path, typer.Argument(help="File to make.")],
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Copy a run's ledger and prove the copy."""
+    from whet.cli.ledger import backup_command
+
+    backup_command(run, file, runs=runs)
+
+
+@app.command("salvage", no_args_is_help=True)
+def salvage(
+    run: Annotated[str, typer.Argument(help="Run whose ledger is damaged: a name or a folder.")],
+    out: Annotated[Path, typer.Argument(help="Folder to make, from which the run can be continued.")],
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Keep what is sound of a damaged ledger."""
+    from whet.cli.ledger import salvage_command
+
+    salvage_command(run, out, runs=runs)
 
 
 @app.command("doctor")

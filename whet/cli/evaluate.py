@@ -1,4 +1,4 @@
-"""`whet eval`, `whet resume`, `whet rebuild`, `whet verify`: run, then print the table and where everything lies."""
+"""`whet eval`, `whet resume`, `whet rebuild`: run, then print the table and where everything lies."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from whet.files import write_json
 from whet.run.estimate import describe
 from whet.run.evaluate import plan_evaluation, run_evaluation
 from whet.run.kinds import Continuation, rebuild_run, resume_run
-from whet.run.verify import verify_run
-from whet.terminal import TerminalProgress, console, interruptible, print_lines, print_page
+from whet.terminal import TerminalProgress, console, interruptible, print_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +70,3 @@ def resume_command(run: str, overrides: tuple[str, ...], *, retry_faults: bool, 
 
 def rebuild_command(run: str, *, runs: Path) -> None:
     console().print(rebuild_run(run, runs), highlight=False)
-
-
-def verify_command(run: str, *, runs: Path) -> None:
-    """Print what is wrong, a line each; exit code 1 when anything is."""
-    wrong = verify_run(run, runs)
-    print_lines(*(wrong or ["the ledger is whole, and the files are what it gives"]))
-    if wrong:
-        raise SystemExit(1)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import sqlite3
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 
 from whet.errors import WhetError
-from whet.ledger.chain import ChainProof, Finding, head_at, prove
+from whet.ledger.chain import GENESIS, ChainProof, Finding, head_at, prove
 from whet.ledger.head import LedgerHead, file_digest, head_path, read_head
+from whet.ledger.schema import VERSION
 
 
 def refuse_unsound(path: Path, db: sqlite3.Connection) -> None:
@@ -23,6 +25,48 @@ def refuse_unsound(path: Path, db: sqlite3.Connection) -> None:
             f"{path}: {first.told}; nothing was asked or changed. Restore it from a copy, or keep what is sound with: "
             f"whet salvage {path.parent} OUT"
         )
+
+
+def ledger_findings(path: Path, expect: str = "") -> list[str]:
+    """What is wrong with a ledger, a line each, the first bad row first; `expect` is a head that was kept elsewhere.
+
+    Everything is read: the file as bytes where it was closed, its structure, the chain and every row.
+    """
+    try:
+        head = read_head(path)
+        live = under_way(path)
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)) as db:
+            db.execute("BEGIN")
+            proof = prove(db)
+            found = [finding.told for finding in chain_findings(path, db, head, proof)]
+            if expect and not _anchored(db, expect):
+                found.append(f"the head {expect} is nowhere in its chain: it does not go on from what was anchored")
+            damage = [line for (line,) in db.execute("PRAGMA integrity_check(20)")]
+    except WhetError as error:
+        return [str(error)]
+    except sqlite3.DatabaseError as error:
+        found, damage, live, head = [], [str(error)], False, None
+    found += [f"{path.name}: {line}" for line in damage if line != "ok"]
+    return found + ([] if live else file_findings(path, head))
+
+
+def anchor_line(path: Path) -> str:
+    """The head of a ledger as a line to keep, to sign or to publish: it stands for all that was written so far."""
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+        link = db.execute("SELECT coalesce(max(link), 0) FROM chain").fetchone()[0]
+        head = head_at(db, link) or b""
+    return f"whet-ledger {VERSION} {path.resolve().parent.name} {link} {head.hex()}"
+
+
+def _anchored(db: sqlite3.Connection, expect: str) -> bool:
+    """Whether the chain has come by a head; a whole line may be given, of which the last word is the head."""
+    try:
+        head = bytes.fromhex(expect.split()[-1])
+    except (ValueError, IndexError):
+        raise WhetError(
+            f"--expect {expect!r}: not a head; give the line that 'whet verify RUN --head' printed"
+        ) from None
+    return head == GENESIS or db.execute("SELECT 1 FROM chain WHERE head = ?", (head,)).fetchone() is not None
 
 
 def chain_findings(path: Path, db: sqlite3.Connection, head: LedgerHead | None, proof: ChainProof) -> list[Finding]:

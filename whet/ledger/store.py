@@ -39,17 +39,32 @@ class Ledger:
 
     @classmethod
     def read(cls, folder: Path) -> Ledger:
-        """An existing ledger, for reading."""
+        """An existing ledger, for reading; refused where it is not what was written."""
+        ledger = cls.unproved(folder)
+        try:
+            if not under_way(ledger.path):
+                with readable(ledger.path):
+                    refuse_unsound(ledger.path, ledger._db)
+        except BaseException:
+            ledger.close()
+            raise
+        return ledger
+
+    @classmethod
+    def unproved(cls, folder: Path) -> Ledger:
+        """A ledger as it is, to say what is wrong with it."""
         path = existing(folder)
         with readable(path):
             db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
             checked(path, db)
-            if not under_way(path):
-                refuse_unsound(path, db)
             return cls(path, db)
 
     def close(self) -> None:
         self._db.close()
+
+    def copy_to(self, other: sqlite3.Connection) -> None:
+        """A copy of the whole ledger as it is at one moment."""
+        self._db.backup(other)
 
     def __enter__(self) -> Self:
         return self
@@ -153,11 +168,6 @@ class Ledger:
         names = [column[0] for column in found.description[:-1]]
         for *values, body in found:
             yield dict(zip(names, values, strict=True)), body
-
-    def damage(self) -> list[str]:
-        """What SQLite finds wrong with the whole file, a line each."""
-        found = [line for (line,) in self._db.execute("PRAGMA integrity_check(20)")]
-        return [] if found == ["ok"] else [f"{self.path.name}: {line}" for line in found]
 
     def counts(self) -> dict[str, int]:
         """How many records each table holds."""

@@ -12,7 +12,7 @@ from whet.errors import WhetError
 from whet.ledger.store import FILE, Ledger
 from whet.rollout.placement import place
 from whet.run.kinds import RunEntry, kind_of
-from whet.run.workspace import find_run
+from whet.run.workspace import account_of, find_run
 from whet.types import Message, Playbook, Rollout
 
 if TYPE_CHECKING:
@@ -51,9 +51,12 @@ def runs_table(found: Sequence[RunEntry]) -> RenderableType:
 
 
 def show_run(name: str, runs: Path) -> RenderableType:
-    """The page of a run of any kind."""
+    """The page of a run of any kind, with what it has cost."""
+    from rich.console import Group
+    from rich.text import Text
+
     folder = find_run(name, runs)
-    return kind_of(folder).show(folder)
+    return Group(kind_of(folder).show(folder), Text(str(account_of(folder))))
 
 
 def show_transcripts(name: str, task: str, runs: Path) -> RenderableType:

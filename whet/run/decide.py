@@ -32,7 +32,7 @@ from whet.rollout.session import Halted, Identity, RunStart, Session
 from whet.run.compose import Given, build_environment
 from whet.run.evaluate import EvalPlan, plan_evaluation
 from whet.run.kinds import RunPage
-from whet.run.workspace import EVAL, Run
+from whet.run.workspace import EVAL, Run, doubtful
 from whet.types import Playbook, Policy
 
 KIND = "gate"
@@ -80,7 +80,7 @@ class GateResult:
 
     def page(self) -> RunPage:
         evidence = [] if self.decision.reason == "identical" else [f"evidence: {self.folder}/{DECISION_FILE}"]
-        return RunPage([str(self.decision), *evidence])
+        return RunPage([str(self.decision), *evidence, *doubtful(self.folder)])
 
 
 @dataclass(frozen=True, slots=True)

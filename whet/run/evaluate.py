@@ -23,7 +23,7 @@ from whet.run.compose import Given, build_environment
 from whet.run.floor import play_floor
 from whet.run.kinds import RunPage
 from whet.run.project import EvalReport, project
-from whet.run.workspace import EVAL, RUNS, run_name
+from whet.run.workspace import EVAL, RUNS, doubtful, run_name
 from whet.types import Playbook, Policy, Ticket
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class EvalResult:
             parts.append(f"all {tally.replayed} rollouts replayed from {self.folder}; another --seed draws anew")
         if tally.stopped:
             parts.append(f"stopped: {tally.stopped}\ncontinue with: whet resume {self.folder}")
+        parts.extend(doubtful(self.folder))
         parts.append(f"results: {self.folder}/results.json")
         nothing = fault is not None and not self.report.summary.overall.rollouts
         return RunPage(parts, 1 if nothing else 0)

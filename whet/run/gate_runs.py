@@ -47,6 +47,7 @@ class GateRuns:
         return Text(f"{decision['says']}\nevidence: {folder / DECISION_FILE}")
 
     def resume(self, folder: Path, continuation: Continuation) -> GateResult:
+        continuation.refuse_retry()
         config = continuation.config(EvalConfig, folder)
         with Ledger.read(folder) as ledger:
             meta = ledger.meta()

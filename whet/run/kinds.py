@@ -76,6 +76,14 @@ class Continuation:
             raise WhetError(f"--set {foreign[0]}: a resumed run keeps its identity; only keys of control may change")
         return load_config(kind, folder / CONFIG, None, self.overrides)
 
+    def refuse_retry(self) -> None:
+        """For runs that redo faults by themselves: what has been decided without an answer stays without it."""
+        if self.retry_faults:
+            raise WhetError(
+                "--retry-faults is for evaluations: this run redoes the faults of a plan by itself until the plan is "
+                "settled, and what was decided without them stays as it is; leave the option out"
+            )
+
 
 class RunKind(Protocol):
     """What the commands about runs need to know of one kind."""

@@ -12,6 +12,7 @@ from whet.evals.results import results_json
 from whet.evals.summary import Summary, summarize
 from whet.files import write_json
 from whet.ledger.store import Ledger
+from whet.rollout.session import seconds_of
 from whet.run.floor import FLOOR
 from whet.run.workspace import EVAL
 from whet.types import Fault, Outcome
@@ -57,6 +58,6 @@ def project(folder: Path, config: EvalConfig, ledger: Ledger) -> EvalReport:
     made = report(config, ledger)
     write_json(folder / RESULTS, made.results)
     sessions = [{"ended": event.at, **event.body} for event in ledger.events("ended")]
-    seconds = sum(session["seconds"] for session in sessions)
-    write_json(folder / TIMING, {"seconds": seconds, "rollout_seconds": made.summary.seconds, "sessions": sessions})
+    timing = {"seconds": seconds_of(ledger), "rollout_seconds": made.summary.seconds, "sessions": sessions}
+    write_json(folder / TIMING, {**timing, "account": ledger.account()})
     return made

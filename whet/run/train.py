@@ -31,7 +31,7 @@ from whet.run.kinds import RunPage
 from whet.run.sealed_test import SealedResult, SealedTest
 from whet.run.train_page import result_parts
 from whet.run.train_summary import write_summary
-from whet.run.workspace import RUNS, run_name
+from whet.run.workspace import RUNS, doubtful, run_name
 from whet.types import Playbook, Policy, Split
 
 KIND = "train"
@@ -107,7 +107,7 @@ class TrainResult:
 
     def page(self) -> RunPage:
         """The table, the accepted changes with their evidence, and where to look further."""
-        return RunPage(result_parts(self))
+        return RunPage([*result_parts(self), *doubtful(self.folder)])
 
 
 def load_train_config(

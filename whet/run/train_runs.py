@@ -48,6 +48,7 @@ class TrainRuns:
         return training_page(folder)
 
     def resume(self, folder: Path, continuation: Continuation) -> TrainResult:
+        continuation.refuse_retry()
         config = continuation.config(type(load_train_config(folder / CONFIG)), folder)
         given = replace(continuation.given, playbook=read_playbook(str(folder / PLAYBOOK)))
 

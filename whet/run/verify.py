@@ -1,8 +1,9 @@
-"""Whether a run is what its ledger says: the file whole, its columns those of the transcripts, its files made of it."""
+"""Whether a run is what its ledger says: every row as written, columns those of transcripts, files made of it."""
 
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +12,14 @@ from typing import Any
 import orjson
 
 from whet import wire
+from whet.errors import WhetError
+from whet.ledger.copies import backup_ledger, salvage_ledger
+from whet.ledger.proof import anchor_line, ledger_findings
 from whet.ledger.rows import rollout_columns
-from whet.ledger.store import FILE, Ledger
+from whet.ledger.store import FILE, Ledger, existing
 from whet.run.compose import Given
 from whet.run.kinds import kind_of
-from whet.run.workspace import RUNS, find_run
+from whet.run.workspace import RUNS, find_run, run_folder
 
 CLOCK = frozenset({"timing", "wall_time_s", "time_s", "total_wall_time_s"})
 """Keys that a clock writes: they differ each time a run is worked off."""
@@ -25,16 +29,44 @@ SCORED = frozenset({"hard", "soft", "reward", "reason"})
 STOPPED = "stopped"
 """Why the last session ended: a rebuild ends where the ledger does."""
 
+HEAD = "ledger.head"
+
 BY_THE_CLOCK = frozenset({"timing.json"})
 """Files that hold nothing else."""
 
 
-def verify_run(run: str | Path, runs: Path = RUNS, given: Given = Given()) -> list[str]:
-    """What is wrong with a run of any kind, a line each; empty when all of it agrees."""
-    folder = find_run(run, runs)
-    with Ledger.read(folder) as ledger:
-        wrong = [*ledger.damage(), *_columns(ledger)]
+def verify_run(run: str | Path, runs: Path = RUNS, given: Given = Given(), expect: str = "") -> list[str]:
+    """What is wrong with a run of any kind, a line each; empty when all of it agrees.
+
+    `expect` is a head of the ledger that was kept elsewhere: what was written by then must still be there.
+    """
+    folder = run_folder(run, runs)
+    wrong = ledger_findings(existing(folder), expect)
+    try:
+        with Ledger.unproved(folder) as ledger:
+            wrong += _columns(ledger)
+    except (WhetError, sqlite3.DatabaseError) as error:
+        wrong = wrong or [str(error)]
     return wrong or list(_files(folder, given))
+
+
+def ledger_head(run: str | Path, runs: Path = RUNS) -> str:
+    """The head of a run's ledger as a line to keep elsewhere."""
+    folder = find_run(run, runs)
+    return anchor_line(existing(folder))
+
+
+def backup_run(run: str | Path, target: Path, runs: Path = RUNS) -> str:
+    """Copy the ledger of a run, under way or not; says what the copy holds."""
+    folder = run_folder(run, runs)
+    head = backup_ledger(folder, target)
+    return f"{target}: {head.link} commits, proved to be what was written; head {head.head}"
+
+
+def salvage_run(run: str | Path, out: Path, runs: Path = RUNS) -> str:
+    """Keep what is sound of a run whose ledger is not; says what that is."""
+    found = salvage_ledger(run_folder(run, runs), out)
+    return f"{out}: {found}; continue with: whet resume {out}"
 
 
 def _columns(ledger: Ledger) -> Iterator[str]:
@@ -60,11 +92,16 @@ def _files(folder: Path, given: Given) -> Iterator[str]:
     """Readable files that the ledger does not give again, by a rebuild of a copy."""
     with tempfile.TemporaryDirectory(prefix="whet-verify-") as place:
         copy = Path(place) / folder.name
-        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("ledger.lock", "gates"))
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("*.lock", "gates"))
         kind_of(copy).rebuild(copy, given)
         for file in sorted(copy.rglob("*")):
             name = file.relative_to(copy)
-            if not file.is_file() or file.name.startswith((FILE, ".")) or file.name in BY_THE_CLOCK:
+            if (
+                not file.is_file()
+                or file.name.startswith((FILE, HEAD, "."))
+                or file.name in BY_THE_CLOCK
+                or file.suffix == ".lock"
+            ):
                 continue
             if not (folder / name).is_file():
                 yield f"{name}: is missing; 'whet rebuild' writes it"

@@ -13,6 +13,7 @@ from whet.config.load import load_config, read_toml
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig, PolicyConfig
 from whet.errors import WhetError
+from whet.ledger.account import Account
 from whet.ledger.store import FILE, Ledger
 from whet.rollout.session import CONFIG, ENDED, PLAYBOOK, SESSION, Identity
 from whet.types import Outcome, Playbook, Rollout
@@ -65,11 +66,15 @@ def open_run(path: str | Path, runs: Path = RUNS) -> Run:
     return Run(folder, config, read_playbook(str(folder / PLAYBOOK)))
 
 
+def run_folder(path: str | Path, runs: Path = RUNS) -> Path:
+    """The folder of a run of any kind, as it is."""
+    folder = Path(path)
+    return runs / path if not (folder / FILE).is_file() and (runs / path / FILE).is_file() else folder
+
+
 def find_run(path: str | Path, runs: Path = RUNS) -> Path:
     """The folder of a run of any kind, whose ledger can be read."""
-    folder = Path(path)
-    if not (folder / FILE).is_file() and (runs / path / FILE).is_file():
-        folder = runs / path
+    folder = run_folder(path, runs)
     with Ledger.read(folder):
         pass  # says what is wrong with it, if anything is
     return folder
@@ -82,6 +87,18 @@ def run_kind(folder: Path) -> str:
     if kind is None:
         raise WhetError(f"{folder}: was ended before it began; start its command again")
     return kind
+
+
+def account_of(folder: Path) -> Account:
+    """What a run has cost so far."""
+    with Ledger.read(folder) as ledger:
+        return ledger.account()
+
+
+def doubtful(folder: Path) -> list[str]:
+    """The line that says what may have been paid without anybody knowing; none where there is nothing of it."""
+    account = account_of(folder)
+    return [str(account)] if account.maybe.calls else []
 
 
 def last_end(ledger: Ledger) -> str:
