@@ -190,7 +190,9 @@ def test_the_token_limit_goes_into_the_field_that_the_endpoint_reads(address: st
 
 
 def test_openrouter_is_asked_for_the_cost_and_told_the_effort_its_way(server: Loopback) -> None:
-    server.plan.append({"message": {"content": "42"}, "usage": {"prompt_tokens": 3, "cost": 0.125}})
+    server.plan.append(
+        {"message": {"content": "42"}, "usage": {"prompt_tokens": 3, "completion_tokens": 1, "cost": 0.125}}
+    )
     reply = ask(at(server, "openrouter:a/b"), Request(ASKED.messages, Sampling(effort="high")))
     assert reply.usage.usd == 0.125
     sent = server.seen[0]["body"]

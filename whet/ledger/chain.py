@@ -46,7 +46,7 @@ def head_after(head: bytes, link: int, at: float, rows: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ChainFinding:
     """Something that does not fit. `link` is the commit that it belongs to; 0 where none can be said to."""
 
     link: int
@@ -59,7 +59,7 @@ class ChainProof:
 
     links: int
     head: bytes
-    findings: tuple[Finding, ...]
+    findings: tuple[ChainFinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +90,23 @@ def head_at(db: sqlite3.Connection, link: int) -> bytes | None:
 
 def prove(db: sqlite3.Connection) -> ChainProof:
     """Go along the whole chain and over every row of every table."""
-    found: list[Finding] = []
+    found: list[ChainFinding] = []
     named: dict[int, list[tuple[int, bytes, int]]] = {table.code: [] for table in ALL}
     head, last = GENESIS, 0
     try:
         for link in links(db):
             if link.number != last + 1:
-                found.append(Finding(last + 1, f"chain: link {last + 1} is missing"))
+                found.append(ChainFinding(last + 1, f"chain: link {last + 1} is missing"))
             elif not _follows(head, link):
-                found.append(Finding(link.number, f"chain: link {link.number} does not follow from the one before"))
+                found.append(
+                    ChainFinding(link.number, f"chain: link {link.number} does not follow from the one before")
+                )
             for code, seq, digest in link.entries():
                 if code in named:
                     named[code].append((seq, digest, link.number))
             head, last = link.head, link.number
     except (sqlite3.DatabaseError, TypeError, ValueError, StructError) as error:
-        found.append(Finding(last + 1, f"chain: cannot be read after link {last} ({error})"))
+        found.append(ChainFinding(last + 1, f"chain: cannot be read after link {last} ({error})"))
     for table in ALL:
         found.extend(_table(db, table, sorted(named[table.code])))
     found.sort(key=lambda finding: finding.link or last + 1)
@@ -118,26 +120,28 @@ def _follows(head: bytes, link: Link) -> bool:
         return False
 
 
-def _table(db: sqlite3.Connection, table: Table, named: Sequence[tuple[int, bytes, int]]) -> Iterator[Finding]:
+def _table(db: sqlite3.Connection, table: Table, named: Sequence[tuple[int, bytes, int]]) -> Iterator[ChainFinding]:
     """Rows of a table that are not what the chain names, in the order of their numbers."""
     at, seq = 0, 0
     try:
         for row in db.execute(table.select):
             seq = row[0]
             while at < len(named) and named[at][0] < seq:
-                yield Finding(named[at][2], f"{table.name} {named[at][0]}: the row is gone")
+                yield ChainFinding(named[at][2], f"{table.name} {named[at][0]}: the row is gone")
                 at += 1
             if at == len(named) or named[at][0] != seq:
-                yield Finding(0, f"{table.name} {seq}: no commit has written this row{where(table, row)}")
+                yield ChainFinding(0, f"{table.name} {seq}: no commit has written this row{where(table, row)}")
                 continue
             if not sound(table, row, named[at][1]):
-                yield Finding(named[at][2], f"{table.name} {seq}: not what was written{where(table, row)}")
+                yield ChainFinding(named[at][2], f"{table.name} {seq}: not what was written{where(table, row)}")
             at += 1
     except (sqlite3.DatabaseError, TypeError, ValueError) as error:
-        yield Finding(named[at][2] if at < len(named) else 0, f"{table.name}: cannot be read after {seq} ({error})")
+        yield ChainFinding(
+            named[at][2] if at < len(named) else 0, f"{table.name}: cannot be read after {seq} ({error})"
+        )
         return
     for gone, _, link in named[at:]:
-        yield Finding(link, f"{table.name} {gone}: the row is gone")
+        yield ChainFinding(link, f"{table.name} {gone}: the row is gone")
 
 
 def sound(table: Table, row: Sequence[Any], digest: bytes) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from whet.errors import WhetError
-from whet.ledger.chain import GENESIS, ChainProof, Finding, head_at, prove
+from whet.ledger.chain import GENESIS, ChainFinding, ChainProof, head_at, prove
 from whet.ledger.head import LedgerHead, file_digest, head_path, read_head
 from whet.ledger.schema import VERSION
 
@@ -69,23 +69,27 @@ def _anchored(db: sqlite3.Connection, expect: str) -> bool:
     return head == GENESIS or db.execute("SELECT 1 FROM chain WHERE head = ?", (head,)).fetchone() is not None
 
 
-def chain_findings(path: Path, db: sqlite3.Connection, head: LedgerHead | None, proof: ChainProof) -> list[Finding]:
+def chain_findings(
+    path: Path, db: sqlite3.Connection, head: LedgerHead | None, proof: ChainProof
+) -> list[ChainFinding]:
     """What does not fit within a ledger, and between it and what stands beside it."""
     found = list(proof.findings)
     if head is None:
         if proof.links:
-            found.append(Finding(0, f"{head_path(path).name} is gone, so nothing says how far the ledger had come"))
+            found.append(
+                ChainFinding(0, f"{head_path(path).name} is gone, so nothing says how far the ledger had come")
+            )
     elif head.link > proof.links:
         gone = head.link - proof.links
         found.append(
-            Finding(
+            ChainFinding(
                 proof.links + 1,
                 f"the last {gone} of {head.link} commits are gone (was {path.name}-wal deleted, or an older copy put "
                 "here?), and going on would ask and pay for what they hold again",
             )
         )
     elif (held := head_at(db, head.link)) is not None and held.hex() != head.head:
-        found.append(Finding(head.link, f"link {head.link} is another than {head_path(path).name} says"))
+        found.append(ChainFinding(head.link, f"link {head.link} is another than {head_path(path).name} says"))
     return found
 
 

@@ -158,7 +158,7 @@ class Session:
                 if seat is not None:
                     refuse_unpriced(start.config, role, seat.player.model)
             refuse_unpriced(start.config, "target", start.model)
-            with _claim(start) as ledger, _family(start) as family:
+            with _claim(start) as ledger, _sharers(start) as sharers:
                 clock = Clock(seconds_of(ledger))
                 ledger.close_lost()
                 limits, spent = _purse_limits(start.config), ledger.account().spent
@@ -167,7 +167,7 @@ class Session:
                     start.env,
                     ledger,
                     players,
-                    Purse(limits, spent + family.spent, clock.before + family.seconds, ledger.journal),
+                    Purse(limits, spent + sharers.spent, clock.before + sharers.seconds, ledger.journal),
                     Works(lambda: open_named_sandbox(start.config.control.sandbox)),
                     _attempt_limits(start.config),
                     start.config,
@@ -309,7 +309,7 @@ async def _beats(ledger: LedgerWriter) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class PurseShare:
     """What runs that are paid from the same purse have spent: a run, and the gates that were held for it."""
 
     spent: Usage = Usage()
@@ -317,11 +317,11 @@ class Family:
 
 
 @contextmanager
-def _family(start: RunStart) -> Iterator[Family]:
+def _sharers(start: RunStart) -> Iterator[PurseShare]:
     """The others of the purse. Where there is a limit, one of them spends at a time."""
     root = start.shares or start.folder
     if not _purse_limits(start.config).any:
-        yield Family()
+        yield PurseShare()
         return
     with WriterLock(root / PURSE_LOCK):
         spent, seconds = Usage(), 0.0
@@ -330,7 +330,7 @@ def _family(start: RunStart) -> Iterator[Family]:
                 with Ledger.read(file.parent) as ledger:
                     spent += ledger.account().spent
                     seconds += seconds_of(ledger)
-        yield Family(spent, seconds)
+        yield PurseShare(spent, seconds)
 
 
 # --------------------------------------------------------------------------------------------- who plays

@@ -45,12 +45,12 @@ class Anthropic(Model):
         self.price = options.price
         self.context = options.context
         self._options = options
-        self._extra = extra_tokens(options)
         self._dialect = MessagesDialect(model, options)
         auth: Auth = "bearer" if options.auth == "bearer" else "x-api-key"
         version = {"anthropic-version": options.api_version or API_VERSION}
         self._endpoint = Endpoint(url, key, auth, options, version)
         self._thoughts = Thoughts()
+        self._extra = extra_tokens(options)
         self._persistence = Persistence.of(name, self._endpoint.where, options)
 
     async def complete(self, request: Request) -> Reply:

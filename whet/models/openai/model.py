@@ -57,11 +57,11 @@ class OpenAI(Model):
         self.price = options.price
         self.context = options.context
         self._options = options
-        self._extra = extra_tokens(options)
         complete = replace(options, extra={**preset.extra, **options.extra})
         self._dialect = ChatDialect(model, options.limit_field or preset.limit_field, complete, preset.nested_effort)
         self._endpoint = Endpoint(preset.url, preset.key, options.auth or preset.auth, options)
         self._persistence = Persistence.of(name, self._endpoint.where, options)
+        self._extra = extra_tokens(options)
 
     async def complete(self, request: Request) -> Reply:
         return (await self._ask(request, 1))[0]

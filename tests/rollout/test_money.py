@@ -1,0 +1,249 @@
+"""Budgets hold against a server that bills by itself, whatever it says and whatever goes wrong on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from billing import LEFT_OUT, PRICE, Bill, BillingServer, honest
+from builders import Doubles, FromFunction
+from driving import play_out
+from loopback import serving
+
+from whet.errors import WhetError
+from whet.ledger.store import Ledger
+from whet.models.base import Model, Price, Request
+from whet.models.load import load_model
+from whet.models.options import ModelOptions
+from whet.rollout.prompt_size import most_prompt_tokens
+from whet.rollout.purse import PurseLimits
+from whet.run.api import decide, evaluate
+from whet.types import Message, Playbook, Reply, Sampling, Ticket, ToolCall, ToolSpec, Usage, assistant, user
+
+LIMITS = {
+    "calls": PurseLimits(calls=17),
+    "tokens": PurseLimits(tokens=20_000),
+    "usd": PurseLimits(usd=0.05),
+}
+
+SAYS: dict[str, Any] = {
+    "the truth": honest,
+    "nothing": lambda usage, n: LEFT_OUT,
+    "nothing at times": lambda usage, n: LEFT_OUT if n % 11 == 0 else usage,
+    "null": lambda usage, n: None,
+    "a text": lambda usage, n: "none of your business",
+    "the prompt alone": lambda usage, n: {"prompt_tokens": 3},
+    "the completion alone": lambda usage, n: {"completion_tokens": 1},
+    "negative numbers": lambda usage, n: {"prompt_tokens": -500, "completion_tokens": -500},
+    "a negative completion": lambda usage, n: {**usage, "completion_tokens": -10_000},
+    "numbers as texts": lambda usage, n: {"prompt_tokens": "3", "completion_tokens": "1"},
+    "fractions": lambda usage, n: {"prompt_tokens": 0.5, "completion_tokens": 0.5},
+    "truth values": lambda usage, n: {"prompt_tokens": True, "completion_tokens": False},
+    "zeros": lambda usage, n: {"prompt_tokens": 0, "completion_tokens": 0},
+    "ten times as much": lambda usage, n: {name: 10 * count for name, count in usage.items()},
+    "past all measure": lambda usage, n: dict.fromkeys(usage, 10 ** 15),
+    "more cached than there was": lambda usage, n: {**usage, "prompt_tokens_details": {"cached_tokens": 10**6}},
+    "no cost": lambda usage, n: {**usage, "cost": 0},
+    "a negative cost": lambda usage, n: {**usage, "cost": -5.0},
+}
+
+ANSWERS = {
+    "too many requests": ("429", "ok"),
+    "server errors": ("500", "500", "ok"),
+    "cuts in the body": ("cut", "ok"),
+    "dropped connections": ("drop", "ok"),
+    "broken JSON": ("invalid", "ok"),
+    "empty replies": ("empty", "ok"),
+    "stalls": ("stall", "ok", "ok", "ok"),
+    "nothing but errors": ("503",),
+    "all of it": ("429", "cut", "500", "ok", "drop", "invalid", "ok"),
+}
+
+
+def metered(server: BillingServer, **options: Any) -> Model:
+    """A model at the server that does not wait between attempts."""
+    settings = {"base_url": server.base_url, "price": Price(*PRICE), "timeout": 0.3, **options}
+    model: Any = load_model("openai:any", ModelOptions(**settings))
+
+    async def at_once(seconds: float) -> None:
+        await asyncio.sleep(0)
+
+    model._persistence = replace(model._persistence, sleep=at_once)
+    return model  # type: ignore[no-any-return]
+
+
+def played(folder: Path, server: BillingServer, limits: PurseLimits, tasks: int = 60, **options: Any) -> Any:
+    plan = [Ticket("eval", "select", index) for index in range(tasks)]
+
+    async def session() -> Any:
+        model = metered(server)
+        try:
+            return await play_out(folder, model, plan, budget=limits, concurrency=8, patience=0, **options)
+        finally:
+            await model.close()
+
+    return asyncio.run(session())
+
+
+def assert_within(limits: PurseLimits, bill: Bill) -> None:
+    assert bill.calls <= (limits.calls or math.inf)
+    assert bill.tokens <= (limits.tokens or math.inf)
+    assert bill.usd <= (limits.usd or math.inf) + 1e-9
+
+
+def assert_accounted(folder: Path, bill: Bill) -> None:
+    """Everything that was billed is in the account."""
+    with Ledger.read(folder) as ledger:
+        spent = ledger.account().spent
+    assert spent.calls >= bill.calls
+    assert spent.tokens >= bill.tokens
+    assert spent.usd is not None
+    assert spent.usd >= bill.usd - 1e-9
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("says", SAYS)
+def test_the_bill_stays_within_the_budget_whatever_the_server_says(tmp_path: Path, says: str, limit: str) -> None:
+    with serving(server=BillingServer(SAYS[says])) as server:
+        tally = played(tmp_path / "r", server, LIMITS[limit])
+    assert "budget of" in tally.stopped
+    assert server.bill.calls > 0
+    assert_within(LIMITS[limit], server.bill)
+    assert_accounted(tmp_path / "r", server.bill)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_every_attempt_is_paid_from_the_budget(tmp_path: Path, answers: str, limit: str) -> None:
+    with serving(server=BillingServer(answers=ANSWERS[answers])) as server:
+        tally = played(tmp_path / "r", server, LIMITS[limit])
+    assert "budget of" in tally.stopped
+    assert server.bill.calls > 0
+    assert_within(LIMITS[limit], server.bill)
+    assert_accounted(tmp_path / "r", server.bill)
+
+
+def test_a_budget_holds_over_sessions_and_faults_that_are_redone(tmp_path: Path) -> None:
+    limits = PurseLimits(usd=0.08)
+    with serving(server=BillingServer(lambda usage, n: LEFT_OUT if n % 3 else usage, ("500", "ok"))) as server:
+        for _ in range(4):
+            played(tmp_path / "r", server, limits, retry_faults=True)
+    assert_within(limits, server.bill)
+    assert_accounted(tmp_path / "r", server.bill)
+
+
+def test_a_connection_that_was_never_made_costs_nothing(tmp_path: Path) -> None:
+    server = BillingServer()
+    with serving(server=server):
+        pass  # its port is free again
+    played(tmp_path / "r", server, PurseLimits(calls=5), tasks=2)
+    with Ledger.read(tmp_path / "r") as ledger:
+        assert ledger.account().spent == Usage()
+        assert ledger.counts()["attempts"] == 12, "it was tried, and that is on record"
+
+
+@pytest.mark.parametrize(
+    "field", ["max_tokens", "max_completion_tokens", "max_output_tokens", "n", "best_of", "n_predict", "num_predict"]
+)
+@pytest.mark.parametrize("address", ["openai:any", "anthropic:any"])
+def test_no_extra_field_goes_past_the_reservation(address: str, field: str) -> None:
+    with pytest.raises(WhetError, match=f"extra must not set {field}"):
+        load_model(address, ModelOptions(base_url="http://127.0.0.1:1/v1", extra={field: 9999}))
+
+
+def test_what_extra_adds_to_a_prompt_is_reserved_for() -> None:
+    model = load_model("openai:any", ModelOptions(base_url="http://127.0.0.1:1/v1", extra={"documents": ["x" * 5000]}))
+    assert model.overhead(Request((user("hello"),))) > 5000
+
+
+# --------------------------------------------------------------------------------------------- one purse
+
+
+class Billed(FromFunction):
+    """Bills for itself; what it tells is nothing."""
+
+    price = Price(*PRICE)
+
+    def __init__(self, name: str, bill: Bill, answer: Any) -> None:
+        super().__init__(answer)
+        self.name, self.fingerprint, self.bill = f"test:{name}", name, bill
+
+    async def complete(self, request: Request) -> Reply:
+        self.bill.add(sum(len(message.text.encode()) for message in request.messages), request.sampling.max_tokens)
+        return replace(await super().complete(request), usage=Usage(calls=1, usd=None))
+
+
+@pytest.mark.parametrize("limit", ["calls=50", "tokens=60000", "usd=0.25"])
+def test_a_run_and_its_gates_have_one_purse(tmp_path: Path, limit: str) -> None:
+    """A gate once got the whole budget again."""
+    bill = Bill()
+    model = Billed("m", bill, lambda _: "?")
+    result = evaluate(Doubles(), model, n=30, runs=tmp_path, overrides=[f"control.budget.{limit}"])
+    for body in ("Count twice.", "Count three times.", "Do not count."):
+        with pytest.raises(WhetError, match="no decision yet, budget of"):
+            decide(result.folder, Playbook(body), env=Doubles(), model=model)
+    name, _, most = limit.partition("=")
+    assert getattr(bill, name) <= float(most)
+    assert getattr(bill, name) > 0.7 * float(most)
+
+
+@pytest.mark.parametrize("limit", [{"calls": 70}, {"tokens": 100_000}, {"usd": 0.3}])
+def test_target_judge_gate_and_optimiser_have_one_purse(tmp_path: Path, limit: dict[str, Any]) -> None:
+    from reflact_world import Kinds, config, optimiser, target
+
+    from whet.run.api import train
+
+    bill = Bill()
+    model, adviser = Billed("target", bill, target), Billed("adviser", bill, optimiser)
+    settings = config(control={"budget": limit})
+    for _ in range(3):
+        result = train(settings, env=Kinds(), model=model, optimizer=adviser, runs=tmp_path, name="run")
+        assert "budget of" in result.stopped
+    [(name, most)] = limit.items()
+    assert 0 < getattr(bill, name) <= most
+    assert adviser.requests
+
+
+# --------------------------------------------------------------------------------------------- the size of a prompt
+
+HOSTILE = {
+    "plain": "x" * 500,
+    "newlines": "\n" * 500,
+    "emoji": "\U0001f469\u200d\U0001f469\u200d\U0001f467" * 50,
+    "normalised to eighteen signs": "\ufdfa" * 100,
+    "controls": "".join(map(chr, range(1, 32))) * 20,
+    "Chinese": "\u4e00" * 300,
+    "lone surrogates": "\ud800" * 100,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_tokeniser_makes_more_tokens_than_are_reserved(text: str) -> None:
+    """Byte by byte, or sign by sign after normalisation: no tokeniser cuts finer."""
+    import unicodedata
+
+    written = HOSTILE[text]
+    request = Request((user(written),))
+    finest = (written, unicodedata.normalize("NFKC", written))
+    assert most_prompt_tokens(request) >= max(len(form.encode("utf-8", "replace")) for form in finest)
+
+
+def test_calls_tools_and_schemas_are_part_of_a_prompt() -> None:
+    spec = ToolSpec("run", "d" * 300, {"type": "object", "properties": {"\u4e00" * 50: {"type": "string"}}})
+    call = ToolCall("c" * 100, "run", {}, '{"code": "' + "y" * 700 + '"}')
+    bare = most_prompt_tokens(Request((user("q"),)))
+    assert most_prompt_tokens(Request((user("q"),), tools=(spec,))) > bare + 300 + 150
+    said = (user("q"), Message("assistant", "", (call,)), Message("tool", "r", call_id="c" * 100))
+    assert most_prompt_tokens(Request(said)) > bare + 900
+    assert most_prompt_tokens(Request((user("q"), assistant("a")))) > bare
+
+
+def test_a_request_that_cannot_be_paid_is_not_sent(tmp_path: Path) -> None:
+    with serving(server=BillingServer()) as server:
+        tally = played(tmp_path / "r", server, PurseLimits(tokens=Sampling().max_tokens))
+    assert server.requests == 0
+    assert "budget of 1024 tokens reached (0 spent)" in tally.stopped
