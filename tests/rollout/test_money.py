@@ -45,7 +45,7 @@ SAYS: dict[str, Any] = {
     "truth values": lambda usage, n: {"prompt_tokens": True, "completion_tokens": False},
     "zeros": lambda usage, n: {"prompt_tokens": 0, "completion_tokens": 0},
     "ten times as much": lambda usage, n: {name: 10 * count for name, count in usage.items()},
-    "past all measure": lambda usage, n: dict.fromkeys(usage, 10 ** 15),
+    "past all measure": lambda usage, n: dict.fromkeys(usage, 10**15),
     "more cached than there was": lambda usage, n: {**usage, "prompt_tokens_details": {"cached_tokens": 10**6}},
     "no cost": lambda usage, n: {**usage, "cost": 0},
     "a negative cost": lambda usage, n: {**usage, "cost": -5.0},
