@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -13,8 +17,60 @@ _CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
 
 
 def canonical(value: Any) -> bytes:
-    """JSON with sorted keys: equal values give equal bytes, in any process on any machine."""
-    return orjson.dumps(value, option=_CANONICAL)
+    """JSON with sorted keys: equal values give equal bytes, in any process on any machine.
+
+    JSON has no numbers that are not finite, and writes them as null; here each is another value than null.
+    """
+    data = orjson.dumps(value, option=_CANONICAL)
+    if b"null" in data and _has_unfinite(value):
+        return orjson.dumps(_tagged(value), option=_CANONICAL)
+    return data
+
+
+_PLAIN = frozenset({str, int, bool, bytes, type(None)})
+
+
+def _has_unfinite(value: Any) -> bool:
+    """Whether a number somewhere in `value` is not finite. Every request passes here."""
+    left = [value]
+    while left:
+        part = left.pop()
+        kind = type(part)
+        if kind in _PLAIN:
+            continue
+        if kind is tuple or kind is list:
+            left.extend(part)
+        elif kind is float:
+            if not math.isfinite(part):
+                return True
+        elif isinstance(part, Mapping):
+            left.extend(part.values())
+        elif fields := _fields(kind):  # type: ignore[arg-type]
+            left.extend(fields(part))
+    return False
+
+
+@lru_cache(maxsize=256)
+def _fields(kind: type) -> Callable[[Any], Iterable[Any]] | None:
+    """What reads all fields of a record of this kind; None where it is none."""
+    names = tuple(getattr(kind, "__dataclass_fields__", ()))
+    if not names:
+        return None
+    read = attrgetter(*names)
+    return read if len(names) > 1 else lambda record: (read(record),)
+
+
+def _tagged(value: Any) -> Any:
+    """`value` with every number that is not finite replaced by a mapping that says which it is."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"\x00float": repr(value)}
+    if isinstance(value, Mapping):
+        return {key: _tagged(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_tagged(part) for part in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: _tagged(getattr(value, name)) for name in value.__dataclass_fields__}
+    return value
 
 
 def digest(*values: Any) -> str:

@@ -137,7 +137,7 @@ def _unseal(folder: Path) -> None:
     """As if it had been killed: nothing says what the file was, and only the chain can tell."""
     head = read_head(folder / FILE)
     assert head is not None
-    head_path(folder / FILE).write_bytes(LedgerHead(head.link, head.head, head.spent).line())
+    head_path(folder / FILE).write_bytes(LedgerHead(head.link, head.head, head.spent).line() * 2)
 
 
 @pytest.mark.parametrize("table", ALL, ids=lambda table: table.name)

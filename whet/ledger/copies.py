@@ -48,7 +48,7 @@ def backup_ledger(folder: Path, target: Path) -> LedgerHead:
             raise WhetError(f"{folder / FILE}: {proof.findings[0].told}; no copy was made")
         head = LedgerHead(proof.links, proof.head.hex(), spent).sealed(beside)
         file = HeadFile(target)
-        file.write(head, lasting=True)
+        file.write_lasting(head)
         file.close()
         beside.replace(target)
     except OSError as error:

@@ -7,8 +7,8 @@ here, with what had been spent by then. A closed ledger is also known by the dig
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import dataclass, replace
+from mmap import mmap
 from pathlib import Path
 from typing import Any
 
@@ -53,34 +53,45 @@ def read_head(ledger: Path) -> LedgerHead | None:
     """What stands beside a ledger; None where nothing does."""
     path = head_path(ledger)
     try:
-        line = path.read_bytes()
+        lines = path.read_bytes()
     except FileNotFoundError:
         return None
+    heads = [_head(line) for line in (lines[:SIZE], lines[SIZE:])]
+    newest = max((head for head in heads if head is not None), key=lambda head: head.link, default=None)
+    if newest is None or (newest.file and heads[0] != heads[1]):
+        raise WhetError(f"{path}: damaged; restore it from a copy, or keep what is sound with: whet salvage RUN OUT")
+    return newest
+
+
+def _head(line: bytes) -> LedgerHead | None:
     try:
         fields: dict[str, Any] = orjson.loads(line.partition(b"} ")[0] + b"}")
         head = LedgerHead(**{**fields, "spent": Usage(**fields["spent"])})
     except (ValueError, TypeError, KeyError):
-        head = None
-    if head is None or head.line() != line:
-        raise WhetError(f"{path}: damaged; restore it from a copy, or keep what is sound with: whet salvage RUN OUT")
-    return head
+        return None
+    return head if head.line() == line else None
 
 
 class HeadFile:
-    """The file, open for being written over."""
+    """The file, in memory that the system keeps: what is written there outlives a kill and takes no call."""
 
     def __init__(self, ledger: Path) -> None:
-        self._file = os.open(head_path(ledger), os.O_RDWR | os.O_CREAT, 0o666)
+        with head_path(ledger).open("a+b") as file:
+            file.truncate(2 * SIZE)
+            self._map = mmap(file.fileno(), 2 * SIZE)
 
-    def write(self, head: LedgerHead, *, lasting: bool = False) -> None:
-        os.pwrite(self._file, head.line(), 0)
-        if lasting:
-            os.fsync(self._file)
+    def write(self, head: LedgerHead) -> None:
+        """Over the older of the two lines."""
+        at = head.link % 2 * SIZE
+        self._map[at : at + SIZE] = head.line()
+
+    def write_lasting(self, head: LedgerHead) -> None:
+        """Over both, and down to the disk."""
+        self._map[:] = head.line() * 2
+        self._map.flush()
 
     def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        self._map.close()
 
 
 def file_digest(path: Path) -> str:

@@ -44,7 +44,7 @@ def ledger_findings(path: Path, expect: str = "") -> list[str]:
             damage = [line for (line,) in db.execute("PRAGMA integrity_check(20)")]
     except WhetError as error:
         return [str(error)]
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         found, damage, live, head = [], [str(error)], False, None
     found += [f"{path.name}: {line}" for line in damage if line != "ok"]
     return found + ([] if live else file_findings(path, head))

@@ -203,7 +203,7 @@ def readable(path: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         raise WhetError(f"{path}: cannot be opened ({error}); check permissions and free space") from None
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise WhetError(f"{path}: damaged or not a ledger ({error}); restore it from a copy") from None
 
 

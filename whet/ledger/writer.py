@@ -46,7 +46,7 @@ class LedgerWriter(Ledger):
         account = self.account()
         self._spent = account.spent
         self._beside = HeadFile(path)
-        self._beside.write(self.head)
+        self._beside.write_lasting(self.head)
 
     @classmethod
     def create(cls, folder: Path) -> LedgerWriter:
@@ -65,7 +65,7 @@ class LedgerWriter(Ledger):
             )
             db.close()
             head = HeadFile(path)
-            head.write(LedgerHead())
+            head.write_lasting(LedgerHead())
             head.close()
             beside.replace(path)
         return cls.open(folder)
@@ -109,7 +109,7 @@ class LedgerWriter(Ledger):
         except (sqlite3.OperationalError, WhetError):
             return
         if mode == "delete":
-            self._beside.write(self.head.sealed(self.path), lasting=True)
+            self._beside.write_lasting(self.head.sealed(self.path))
 
     # ----------------------------------------------------------------------------------------- writing
 

@@ -258,7 +258,9 @@ class Conversation:
 def _sampling(base: Sampling, narrow: Mapping[str, Any], key: str, turn: int) -> Sampling:
     """The sampling of one call: every draw and every turn has a seed of its own, fixed by the rollout's key."""
     seed = (int(key[:8] or "0", 16) + (base.seed or 0) + turn) & 0x7FFFFFFF
-    return replace(base, **{**narrow, "seed": seed})
+    if narrow:
+        return replace(base, **{**narrow, "seed": seed})
+    return Sampling(base.temperature, base.top_p, base.max_tokens, seed, base.stop, base.logprobs, base.effort)
 
 
 def _shared(before: Sequence[int], prompt: Sequence[int]) -> int:
