@@ -2,91 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from billing import LEFT_OUT, PRICE, Bill, BillingServer, honest
+from billing import ANSWERS, LEFT_OUT, LIMITS, PRICE, SAYS, Bill, BillingServer, played
 from builders import Doubles, FromFunction
-from driving import play_out
 from loopback import serving
 
 from whet.errors import WhetError
 from whet.ledger.store import Ledger
-from whet.models.base import Model, Price, Request
+from whet.models.base import Price, Request
 from whet.models.load import load_model
 from whet.models.options import ModelOptions
 from whet.rollout.prompt_size import most_prompt_tokens
 from whet.rollout.purse import PurseLimits
 from whet.run.api import decide, evaluate
-from whet.types import Message, Playbook, Reply, Sampling, Ticket, ToolCall, ToolSpec, Usage, assistant, user
-
-LIMITS = {
-    "calls": PurseLimits(calls=17),
-    "tokens": PurseLimits(tokens=20_000),
-    "usd": PurseLimits(usd=0.05),
-}
-
-SAYS: dict[str, Any] = {
-    "the truth": honest,
-    "nothing": lambda usage, n: LEFT_OUT,
-    "nothing at times": lambda usage, n: LEFT_OUT if n % 11 == 0 else usage,
-    "null": lambda usage, n: None,
-    "a text": lambda usage, n: "none of your business",
-    "the prompt alone": lambda usage, n: {"prompt_tokens": 3},
-    "the completion alone": lambda usage, n: {"completion_tokens": 1},
-    "negative numbers": lambda usage, n: {"prompt_tokens": -500, "completion_tokens": -500},
-    "a negative completion": lambda usage, n: {**usage, "completion_tokens": -10_000},
-    "numbers as texts": lambda usage, n: {"prompt_tokens": "3", "completion_tokens": "1"},
-    "fractions": lambda usage, n: {"prompt_tokens": 0.5, "completion_tokens": 0.5},
-    "truth values": lambda usage, n: {"prompt_tokens": True, "completion_tokens": False},
-    "zeros": lambda usage, n: {"prompt_tokens": 0, "completion_tokens": 0},
-    "ten times as much": lambda usage, n: {name: 10 * count for name, count in usage.items()},
-    "past all measure": lambda usage, n: dict.fromkeys(usage, 10**15),
-    "more cached than there was": lambda usage, n: {**usage, "prompt_tokens_details": {"cached_tokens": 10**6}},
-    "no cost": lambda usage, n: {**usage, "cost": 0},
-    "a negative cost": lambda usage, n: {**usage, "cost": -5.0},
-}
-
-ANSWERS = {
-    "too many requests": ("429", "ok"),
-    "server errors": ("500", "500", "ok"),
-    "cuts in the body": ("cut", "ok"),
-    "dropped connections": ("drop", "ok"),
-    "broken JSON": ("invalid", "ok"),
-    "empty replies": ("empty", "ok"),
-    "stalls": ("stall", "ok", "ok", "ok"),
-    "nothing but errors": ("503",),
-    "all of it": ("429", "cut", "500", "ok", "drop", "invalid", "ok"),
-}
-
-
-def metered(server: BillingServer, **options: Any) -> Model:
-    """A model at the server that does not wait between attempts."""
-    settings = {"base_url": server.base_url, "price": Price(*PRICE), "timeout": 0.3, **options}
-    model: Any = load_model("openai:any", ModelOptions(**settings))
-
-    async def at_once(seconds: float) -> None:
-        await asyncio.sleep(0)
-
-    model._persistence = replace(model._persistence, sleep=at_once)
-    return model  # type: ignore[no-any-return]
-
-
-def played(folder: Path, server: BillingServer, limits: PurseLimits, tasks: int = 60, **options: Any) -> Any:
-    plan = [Ticket("eval", "select", index) for index in range(tasks)]
-
-    async def session() -> Any:
-        model = metered(server)
-        try:
-            return await play_out(folder, model, plan, budget=limits, concurrency=8, patience=0, **options)
-        finally:
-            await model.close()
-
-    return asyncio.run(session())
+from whet.types import Message, Playbook, Reply, Sampling, ToolCall, ToolSpec, Usage, assistant, user
 
 
 def assert_within(limits: PurseLimits, bill: Bill) -> None:

@@ -15,6 +15,9 @@ from whet.types import Sampling
 
 BASELINE = "baseline:"
 
+REPRICING = ("service_tier", "models", "plugins", "web_search_options", "prediction")
+"""Fields of a request by which a call may cost another price than the model's."""
+
 
 def open_model(role: RoleSection, endpoint: EndpointSection, env: Environment) -> Model:
     """The model that a role names; `baseline:NAME` is looked up in the environment."""
@@ -66,6 +69,13 @@ def refuse_unpriced(config: PolicyConfig, role: str, model: Model) -> None:
         raise WhetError(
             f"{model.name}: no price is known, so a budget in dollars cannot be kept; "
             f"set it with --set 'control.{role}.price=[0.4, 1.6]' (dollars for a million tokens in, out)"
+        )
+    section: RoleSection | None = getattr(config, role, None)
+    repricing = [name for name in REPRICING if section is not None and name in section.extra]
+    if config.control.budget.usd is not None and repricing:
+        raise WhetError(
+            f"{role}.extra.{repricing[0]}: may change what a call costs, so a budget in dollars cannot be kept; leave "
+            "it out, or limit the tokens (control.budget.tokens)"
         )
 
 
