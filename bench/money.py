@@ -52,7 +52,14 @@ def killed(folder: Path, tasks: int, kills: int) -> tuple[BillingServer, int, fl
         words = [
             *(sys.executable, "-m", "whet", "eval", f"{SUMS}:Sums", "-m", "openai:any", "--base-url", server.base_url),
             *("-n", str(tasks), "--runs", str(folder), "--run", "r", "--concurrency", "256", "--max-tokens", "64"),
-            *("--set", f"control.target.price=[{PRICE[0]}, {PRICE[1]}]", "--set", "eval.floor=false"),
+            *(
+                "-a",
+                f"select={tasks}",
+                "--set",
+                f"control.target.price=[{PRICE[0]}, {PRICE[1]}]",
+                "--set",
+                "eval.floor=false",
+            ),
         ]
         for _ in range(kills):
             wanted = server.requests + tasks // kills + 128

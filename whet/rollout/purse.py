@@ -161,12 +161,11 @@ class Charge:
             self._end("untold", self.reserve.usage)
 
     def _priced(self, told: Usage) -> Usage:
-        """At the price on record where the server asks for less: what it asks for may be a part of it."""
-        if self.price is None:
-            return told
-        usd = self.price.of(told)
-        cost = usd if told.usd is None else max(usd, told.usd)
-        return Usage(max(1, told.calls), told.prompt_tokens, told.completion_tokens, told.cached_tokens, cost)
+        """One call at least; at the price on record where the server asks for less, which may be a part of it."""
+        usd = told.usd
+        if self.price is not None:
+            usd = max(self.price.of(told), usd or 0.0)
+        return Usage(max(1, told.calls), told.prompt_tokens, told.completion_tokens, told.cached_tokens, usd)
 
     def _end(self, how: How, used: Usage) -> None:
         self.open = False
