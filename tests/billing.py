@@ -123,6 +123,7 @@ SAYS: dict[str, Any] = {
     "numbers as texts": lambda usage, n: {"prompt_tokens": "3", "completion_tokens": "1"},
     "fractions": lambda usage, n: {"prompt_tokens": 0.5, "completion_tokens": 0.5},
     "truth values": lambda usage, n: {"prompt_tokens": True, "completion_tokens": False},
+    "no completion": lambda usage, n: {**usage, "completion_tokens": 0},
     "zeros": lambda usage, n: {"prompt_tokens": 0, "completion_tokens": 0},
     "ten times as much": lambda usage, n: {name: 10 * count for name, count in usage.items()},
     "past all measure": lambda usage, n: dict.fromkeys(usage, 10**15),

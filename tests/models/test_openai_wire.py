@@ -286,11 +286,15 @@ def test_replies_of_one_call_share_their_prompt() -> None:
         ({"prompt_tokens": 10, "completion_tokens": 5}, Price(1.0, 2.0), Usage(1, 10, 5, 0, 20 / 1e6)),
         ({"prompt_tokens": 10, "completion_tokens": 5, "cost": 0.25}, Price(1.0, 2.0), Usage(1, 10, 5, 0, 0.25)),
         (
-            {"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 4}},
+            {"prompt_tokens": 10, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 4}},
             Price(1.0, 2.0, 0.5),
             Usage(1, 10, 0, 4, 8 / 1e6),
         ),
         ({"prompt_tokens": None, "prompt_tokens_details": None}, None, Usage(1, 0, 0, 0, None)),
+        ({"prompt_tokens": 10}, Price(1.0, 2.0), Usage(1, 0, 0, 0, None)),
+        ({"completion_tokens": 5}, Price(1.0, 2.0), Usage(1, 0, 5, 0, None)),
+        ({"prompt_tokens": -10, "completion_tokens": 5}, Price(1.0, 2.0), Usage(1, 0, 5, 0, None)),
+        ({"prompt_tokens": 10, "completion_tokens": 5, "cost": -1}, Price(1.0, 2.0), Usage(1, 10, 5, 0, 20 / 1e6)),
         (None, Price(1.0, 2.0), Usage(1, 0, 0, 0, None)),
     ],
 )

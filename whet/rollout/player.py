@@ -39,7 +39,7 @@ class Player:
         except BaseException:
             charge.fail()
             raise
-        charge.end(reply.usage)
+        charge.end(reply)
         return reply
 
     async def _complete(self, request: Request, patience: float) -> Reply:

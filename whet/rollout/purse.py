@@ -19,7 +19,7 @@ from whet.ledger.account import AttemptReserve, How
 from whet.models.base import Model, Price, Request
 from whet.models.chat.usage import tokens
 from whet.rollout.prompt_size import most_prompt_tokens
-from whet.types import Usage
+from whet.types import Reply, Usage
 
 if TYPE_CHECKING:
     from whet.ledger.journal import Journal
@@ -153,10 +153,10 @@ class Charge:
         if self.open:
             self._end("untold" if sent else "unsent", self.reserve.usage if sent else Usage())
 
-    def end(self, told: Usage) -> None:
+    def end(self, reply: Reply) -> None:
         """The attempt has been answered, and the server tells what it used."""
-        if believable(told):
-            self._end("told", self._priced(told))
+        if believable(reply):
+            self._end("told", self._priced(reply.usage))
         else:
             self._end("untold", self.reserve.usage)
 
@@ -174,13 +174,16 @@ class Charge:
             self.purse.journal.settle(self.attempt, how, self.reserve, used)
 
 
-def believable(told: Usage) -> bool:
-    """Whether a usage can be one. No prompt has no tokens: a usage that says so has not been told."""
+def believable(reply: Reply) -> bool:
+    """Whether the usage of a reply can be so. No prompt has no tokens: a usage that says it has none was not told."""
+    told = reply.usage
     prompt, completion, cached = (
         tokens(told.prompt_tokens),
         tokens(told.completion_tokens),
         tokens(told.cached_tokens),
     )
     if not prompt or completion is None or cached is None or cached > prompt:
+        return False
+    if completion == 0 and (reply.text or reply.calls):
         return False
     return told.usd is None or 0 <= told.usd < math.inf

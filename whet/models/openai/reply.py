@@ -124,7 +124,7 @@ def _is_id(token: Any) -> bool:
 def usage_of(data: Json, price: Price | None) -> Usage:
     """What the call used. Dollars as the server reports them, else by `price`, else unknown.
 
-    A usage that lacks a part, or that cannot be one, is taken as not told at all.
+    A usage that lacks a part, or that cannot be one, has no prompt tokens, by which whoever pays knows it.
     """
     told = data.get("usage")
     if not isinstance(told, dict):
@@ -133,7 +133,7 @@ def usage_of(data: Json, price: Price | None) -> Usage:
     details = told.get("prompt_tokens_details")
     cached = tokens(details.get("cached_tokens") or 0) if isinstance(details, dict) else 0
     if prompt is None or completion is None or cached is None or cached > prompt:
-        return untold(price)
+        return replace(untold(price), completion_tokens=completion or 0)
     usage = Usage(1, prompt, completion, cached, None)
     cost = told.get("cost")
     if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < math.inf:
