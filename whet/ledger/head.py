@@ -85,9 +85,12 @@ class HeadFile:
         at = head.link % 2 * SIZE
         self._map[at : at + SIZE] = head.line()
 
+    def write_both(self, head: LedgerHead) -> None:
+        self._map[:] = head.line() * 2
+
     def write_lasting(self, head: LedgerHead) -> None:
         """Over both, and down to the disk."""
-        self._map[:] = head.line() * 2
+        self.write_both(head)
         self._map.flush()
 
     def close(self) -> None:

@@ -68,6 +68,14 @@ class Journal:
         if self._error is not None:
             raise self._error
 
+    def write_with(self, table: Table, row: tuple[Any, ...]) -> None:
+        """Write a row now, in one commit with what is pending. Where that fails, what is pending stays so."""
+        if self._error is not None:
+            raise self._error
+        self._ledger.write({**self._pending, table: [*self._pending.get(table, ()), row]})
+        self._pending = {}
+        self._wake()
+
     def _post(self, table: Table, row: tuple[Any, ...]) -> None:
         self._pending.setdefault(table, []).append(row)
 
@@ -81,14 +89,18 @@ class Journal:
             loop.call_soon(loop.call_soon, self._write)
 
     def _write(self) -> None:
+        """What could not be written is told to whoever waits for it, and at the next entry."""
         self._due = False
         pending, self._pending = self._pending, {}
-        waiting, self._waiting = self._waiting, []
         if pending and self._error is None:
             try:
                 self._ledger.write(pending)
-            except BaseException as error:  # noqa: BLE001 - raised again in whoever waits, and at the next entry
+            except BaseException as error:  # noqa: BLE001 - see above
                 self._error = error
+        self._wake()
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
         for written in waiting:
             if written.done():
                 continue

@@ -46,7 +46,7 @@ class LedgerWriter(Ledger):
         account = self.account()
         self._spent = account.spent
         self._beside = HeadFile(path)
-        self._beside.write_lasting(self.head)
+        self._beside.write_both(self.head)
 
     @classmethod
     def create(cls, folder: Path) -> LedgerWriter:
@@ -65,7 +65,7 @@ class LedgerWriter(Ledger):
             )
             db.close()
             head = HeadFile(path)
-            head.write_lasting(LedgerHead())
+            head.write_both(LedgerHead())
             head.close()
             beside.replace(path)
         return cls.open(folder)
@@ -175,13 +175,11 @@ class LedgerWriter(Ledger):
 
     def add_effect(self, key: str, kind: str, purpose: str, request: str, body: Any) -> None:
         """Remember an effect that is not a rollout: an optimiser's reply, a decision, a training segment."""
-        self.journal.flush()
-        self.write({EFFECTS: [(self.number(EFFECTS), key, kind, purpose, request, wire.dumps(body))]})
+        self.journal.write_with(EFFECTS, (self.number(EFFECTS), key, kind, purpose, request, wire.dumps(body)))
 
     def add_event(self, name: str, **body: Any) -> None:
         """Note that something happened: a session began, a budget was reached."""
-        self.journal.flush()
-        self.write({EVENTS: [(self.number(EVENTS), time.time(), name, wire.dumps(body))]})
+        self.journal.write_with(EVENTS, (self.number(EVENTS), time.time(), name, wire.dumps(body)))
 
     def set_meta(self, **values: str) -> None:
         """Facts of the run; those that hold already are not written again."""
