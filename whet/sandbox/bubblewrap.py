@@ -6,9 +6,11 @@ with the same view, filter and limits.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -44,8 +46,18 @@ def find() -> str | None:
     return os.path.abspath(found) if found else None  # noqa: PTH100 - a link must stay the link that was named
 
 
+@functools.lru_cache
+def knows_sizes(program: str) -> bool:
+    """Whether it can limit a filesystem in memory (0.8 and later can); asked once, by the warm parent."""
+    try:
+        told = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return "--size" in told.stdout + told.stderr
+
+
 def arguments(
-    program: str, folder: str, job_folder: str, limits: Mapping[str, int], argv: list[str], filter_file: int
+    program: str, folder: str, job_folder: str, limits: Mapping[str, int], argv: list[str], disk: int, filter_file: int
 ) -> list[str]:
     """The whole command line: bubblewrap, walls from the outside in, then the launcher and the job."""
     shown = view.sources()
@@ -59,15 +71,19 @@ def arguments(
         words += ["--tmpfs", path]
     for path in view.libraries():
         words += ["--ro-bind", path, path]
+    for path in view.package_folders(shown):
+        words += ["--remount-ro", path]
     for name in view.DEVICES:
         words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
     if sys.prefix != sys.base_prefix:
         words += ["--ro-bind", f"{sys.prefix}/pyvenv.cfg", f"{sys.prefix}/pyvenv.cfg"]
         words += ["--symlink", os.path.realpath(sys.executable), f"{sys.prefix}/bin/python"]
+    words += ["--size", str(disk)] if knows_sizes(program) else []
     words += ["--tmpfs", view.BOX, "--dir", view.SCRATCH, "--bind", folder, view.PLAY, "--chdir", view.PLAY]
-    words += ["--ro-bind", job_folder, "/job"]
+    words += ["--ro-bind", job_folder, "/job", "--ro-bind", f"{job_folder}/zeros", "/dev/zero"]
     if not any(word.startswith("/tmp/") for word in words[: words.index(view.BOX)]):
         words += ["--symlink", view.SCRATCH, "/tmp"]
+    words += ["--symlink", view.SCRATCH, "/dev/shm"]
     words += ["--remount-ro", "/"]
     for name, value in view.surroundings(view.PLAY).items():
         words += ["--setenv", name, value]
@@ -80,9 +96,11 @@ def become(program: str, job: Mapping[str, Any], folder: str, limits: Mapping[st
     aside = Path(folder).parent / "job"
     aside.mkdir()
     (aside / "main.py").write_text(job.get("python", ""), encoding="utf-8")
+    with (aside / "zeros").open("wb") as zeros:
+        zeros.truncate(view.ZEROS)
     read, write = os.pipe()
     os.write(write, filter_code)
     os.close(write)
     os.set_inheritable(read, True)
-    words = arguments(program, folder, str(aside), limits, job.get("argv", []), read)
+    words = arguments(program, folder, str(aside), limits, job.get("argv", []), int(job["limits"]["disk"]), read)
     os.execve(words[0], words, {})

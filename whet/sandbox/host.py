@@ -20,6 +20,8 @@ class HostFacts:
     """A folder of the host's for the files of jobs, where they have no filesystem of their own."""
     proc: int
     """The host's /proc, open: the view has none."""
+    groups: int | None
+    """The control group below which each job gets its own, open; None where there is none."""
     data_in_use: int
     """Bytes of data that the parent's libraries take; a job's memory is counted from there."""
     filters: Mapping[str, bytes]

@@ -16,6 +16,7 @@ DETACH = 2
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _MOUNT_SETATTR = 442
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 22, 24, 36, 38
+_PR_SET_DUMPABLE, _PR_SET_THP_DISABLE = 4, 41
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -90,6 +91,11 @@ def filter_calls(program: bytes) -> None:
 
 def die_with_parent() -> None:
     _checked(_prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "pdeathsig")
+
+
+def small_pages() -> None:
+    """Memory comes in pages of 4 KiB: a process cannot fill 2 MiB by touching one byte, nor pin them by holding one."""
+    _prctl(_PR_SET_THP_DISABLE, 1, 0, 0, 0)
 
 
 def adopt_orphans() -> None:

@@ -12,7 +12,7 @@ from whet.sandbox.base import Wall, Walls
 from whet.types import WorkResult
 
 PROBE = """
-import ctypes, json, os, socket
+import ctypes, json, mmap, os, socket
 
 def opens(action):
     try:
@@ -32,6 +32,7 @@ print(json.dumps({
     "folder": os.listdir("."),
     "disk": os.statvfs(".").f_blocks * os.statvfs(".").f_frsize,
     "environment": len(os.environ),
+    "shared": opens(lambda: mmap.mmap(-1, 4096)),
     "ptrace": libc.ptrace(0, 0, 0, 0) == 0,
     "no_new_privileges": libc.prctl(39, 0, 0, 0, 0) == 1,
     "filtered": libc.prctl(21, 0, 0, 0, 0) == 2,
@@ -46,14 +47,19 @@ _HOW = {
 }
 
 
-def report(mode: str, result: WorkResult) -> Walls:
-    """The walls as the probe found them."""
+def report(mode: str, grouped: bool, result: WorkResult) -> Walls:
+    """The walls as the probe found them; `grouped`: each job has a control group."""
     try:
         seen = json.loads(result.value["stdout"])
     except ValueError:
         told = result.detail or result.value["stderr"].strip().rpartition("\n")[2] or "it printed nothing"
         raise WhetError(f"the sandbox does not run code ({mode}): {told}") from None
-    return Walls(mode, (*_namespaces(mode, seen), *_process(mode, seen)))
+    return Walls(mode, (*_namespaces(mode, seen), *_process(mode, seen), _memory(grouped, seen)))
+
+
+def _memory(grouped: bool, seen: Mapping[str, Any]) -> Wall:
+    held = "a control group" if grouped else "a watch on all its processes"
+    return Wall("memory", not seen["shared"], f"{held}; memory that outlives a process is refused")
 
 
 def _namespaces(mode: str, seen: Mapping[str, Any]) -> list[Wall]:

@@ -20,14 +20,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from whet.sandbox import bubblewrap, inside, kernel, view
+from whet.sandbox.cgroup import JobGroup
 from whet.sandbox.host import HostFacts
-from whet.sandbox.watch import JobWatch, tree_memory
+from whet.sandbox.memory import MOST_SECONDS, JobMemory
+from whet.sandbox.watch import JobWatch
 from whet.sandbox.workspace import collect, furnish
 
 _HEADER = struct.Struct("!Q")
-
-_BETWEEN_LOOKS = 0.05
-"""Seconds between two looks at the memory of a job's processes."""
 
 
 def supervise(channel: socket.socket, slot: int, host: HostFacts) -> NoReturn:
@@ -67,17 +66,22 @@ def _exactly(channel: socket.socket, size: int) -> bytes:
 def perform(job: Mapping[str, Any], uid: int | None, host: HostFacts, channel: socket.socket) -> dict[str, Any]:
     folder = _walls(job["limits"], uid, host)
     furnish(folder, job["files"], uid)
+    group = JobGroup(host.groups, f"job-{os.getpid()}", job["limits"]) if host.groups is not None else None
     ours, theirs = _streams()
     ready, tell_ready = os.pipe()
     began = time.monotonic()
     child = os.fork()
     if child == 0:
-        _become(job, uid, host, folder, (*theirs, tell_ready))
+        _become(job, uid, host, folder, group, (*theirs, tell_ready))
     for stream in (*theirs, tell_ready):
         os.close(stream)
     watch = JobWatch(job["limits"], job["stdin"].encode(), *ours)
-    _attend(child, watch, host, channel, began)
+    memory = JobMemory(host.proc, child, view.BOX if folder == view.PLAY else "", job["limits"]["memory"])
+    _attend(child, watch, memory, channel, began)
     status, cpu = _end(child, host)
+    if group is not None:
+        watch.weigh_by_kernel(group.overrun())
+        group.end()
     watch.drain()
     if not os.read(ready, 1):
         raise OSError(f"a job was not brought behind its walls in time: {watch.text(1) or 'the machine is too busy'}")
@@ -149,10 +153,17 @@ def _streams() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
 
 
 def _become(
-    job: Mapping[str, Any], uid: int | None, host: HostFacts, folder: str, streams: tuple[int, int, int, int]
+    job: Mapping[str, Any],
+    uid: int | None,
+    host: HostFacts,
+    folder: str,
+    group: JobGroup | None,
+    streams: tuple[int, int, int, int],
 ) -> NoReturn:
     """The forked child, which says when its walls stand. It never comes back to the supervisor's code."""
     try:
+        if group is not None:
+            group.enter()
         os.chdir(folder)
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
@@ -175,22 +186,23 @@ def _become(
         os._exit(70)
 
 
-def _attend(child: int, watch: JobWatch, host: HostFacts, channel: socket.socket, began: float) -> None:
+def _attend(child: int, watch: JobWatch, memory: JobMemory, channel: socket.socket, began: float) -> None:
     """Until the code ends by itself or has to be ended: moves its streams, looks at the clock and at its memory."""
     handle = os.pidfd_open(child)
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     poll.register(channel, select.POLLIN | select.POLLRDHUP)
     watch.register(poll)
-    ends, looks = began + watch.limits["wall"], began + _BETWEEN_LOOKS
+    ends, looks = began + watch.limits["wall"], began + MOST_SECONDS
     while not watch.over:
         now = time.monotonic()
         if now >= ends:
             watch.stop("deadline", f"not done after {watch.limits['wall']:g} s")
             break
         if now >= looks:
-            looks = now + _BETWEEN_LOOKS
-            watch.weigh(tree_memory(host.proc, child, watch.limits["memory"]))
+            used = memory.used()
+            watch.weigh(used)
+            looks = time.monotonic() + memory.pause(used)
         for stream, _ in poll.poll(max(0.0, min(looks, ends) - now) * 1000 + 1):
             if stream == handle:
                 os.close(handle)

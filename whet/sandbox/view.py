@@ -27,7 +27,10 @@ _SYSTEM = (
     *("/usr/local/bin", "/usr/local/lib", "/bin", "/sbin", "/lib", "/lib32", "/lib64"),
     *("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"),
 )
-DEVICES = ("null", "zero", "full", "random", "urandom")
+DEVICES = ("null", "full", "random", "urandom")
+
+ZEROS = 1 << 30
+"""Bytes of `/dev/zero`: a file that is one hole, because a mapping of the device is memory that no limit counts."""
 
 _PACKAGES = ("site-packages", "dist-packages")
 
@@ -101,6 +104,8 @@ def build(root: str) -> None:
     _virtual_environment(root)
     for name in DEVICES:
         _show(root, f"/dev/{name}", kernel.NOSUID | kernel.NOEXEC)
+    with Path(root, "dev/zero").open("wb") as zeros:
+        zeros.truncate(ZEROS)
     Path(root + BOX).mkdir()
     Path(root, "dev/shm").symlink_to(SCRATCH)
     if not Path(root, "tmp").exists():  # an interpreter may live below /tmp
