@@ -33,10 +33,12 @@ MOST_SECONDS, FEWEST_SECONDS = 0.05, 0.003
 class JobMemory:
     """The processes that `root` is the first of, and the files of their folder `box` where it is in memory."""
 
-    def __init__(self, proc: int, root: int, box: str, limit: float) -> None:
+    def __init__(self, proc: int, root: int, box: str, limit: float, *, behind: bool = False) -> None:
+        """`behind`: the folder is seen by the job's processes alone, and is looked at through theirs."""
         self._proc = proc
         self._root = str(root)
         self._box = box
+        self._behind = behind
         self._limit = limit
         self._processors = os.cpu_count() or 1
         self._looks = 0
@@ -51,12 +53,12 @@ class JobMemory:
         if self._looks % 4 == 0:
             self._kernels = sum(self._buffers(pids)) + sum(self._mappings(pid) for pid in pids)
         self._looks += 1
-        files = self._files()
+        files = self._files(pids)
         own = sum(self._own(pid) for pid in pids)
         if own + files + self._kernels + self._haste() <= self._limit:
             return own + files + self._kernels
         still = self._hold_still() if self.processes > 1 else pids
-        used = sum(self._proportional(pid) for pid in still) + self._files() + self._kernels
+        used = sum(self._proportional(pid) for pid in still) + self._files(still) + self._kernels
         if used <= self._limit and self.processes > 1:
             _signal(still, signal.SIGCONT)
         return used
@@ -88,11 +90,19 @@ class JobMemory:
         room = max(0.0, self._limit - used)
         return min(MOST_SECONDS, max(FEWEST_SECONDS, room / self._rate()))
 
-    def _files(self) -> int:
+    def _files(self, pids: list[str]) -> int:
         if not self._box:
             return 0
-        told = os.statvfs(self._box)
-        return (told.f_blocks - told.f_bfree) * told.f_frsize
+        if not self._behind:
+            return _taken(os.statvfs(self._box))
+        for pid in reversed(pids):
+            with contextlib.suppress(OSError):
+                folder = os.open(f"{pid}/root{self._box}", os.O_RDONLY | os.O_DIRECTORY, dir_fd=self._proc)
+                try:
+                    return _taken(os.fstatvfs(folder))
+                finally:
+                    os.close(folder)
+        return 0
 
     def _own(self, pid: str) -> int:
         return sum(
@@ -173,6 +183,10 @@ class JobMemory:
             return ""
         finally:
             os.close(file)
+
+
+def _taken(told: os.statvfs_result) -> int:
+    return (told.f_blocks - told.f_bfree) * told.f_frsize
 
 
 def _signal(pids: Iterable[str], number: signal.Signals) -> None:

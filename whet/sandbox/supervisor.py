@@ -76,7 +76,8 @@ def perform(job: Mapping[str, Any], uid: int | None, host: HostFacts, channel: s
     for stream in (*theirs, tell_ready):
         os.close(stream)
     watch = JobWatch(job["limits"], job["stdin"].encode(), *ours)
-    memory = JobMemory(host.proc, child, view.BOX if folder == view.PLAY else "", job["limits"]["memory"])
+    box, behind = "" if host.mode == "weak" else view.BOX, host.mode == "bubblewrap"
+    memory = JobMemory(host.proc, child, box, job["limits"]["memory"], behind=behind)
     _attend(child, watch, memory, channel, began)
     status, cpu = _end(child, host)
     if group is not None:
