@@ -27,7 +27,7 @@ done
 shift
 cd "$place"
 words=()
-for word in "$@"; do words+=("${word//\\/job\\/main.py/$job/main.py}"); done
+for word in "$@"; do words+=("${word//\\/job\\//$job/}"); done
 exec "${words[@]}"
 """
 

@@ -20,7 +20,7 @@ from whet.sandbox import view
 
 # Runs inside, before the job: hard limits first, then the program. Knows nothing of ours.
 _LAUNCH = """
-import json, os, resource, sys
+import ctypes, json, os, resource, sys
 limits, argv = json.loads(sys.argv[1]), sys.argv[2:]
 for name, value in limits.items():
     number = getattr(resource, name)
@@ -33,6 +33,12 @@ if argv:
     except OSError as error:
         os.write(2, f"{argv[0]}: {error.strerror}\\n".encode())
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+class Filter(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("lines", ctypes.c_char_p)]
+lines, prctl = open("/job/filter", "rb").read(), ctypes.CDLL(None).prctl
+if prctl(38, 1, 0, 0, 0) or prctl(22, 2, ctypes.byref(Filter(len(lines) // 8, lines)), 0, 0):
+    os._exit(70)
+del Filter, lines, prctl
 os.environ.clear()
 sys.argv[:] = ["main.py"]
 sys.path.insert(0, os.getcwd())
@@ -91,15 +97,18 @@ def arguments(
     return [*words, "--", python, "-s", "-P", "-B", "-c", _LAUNCH, json.dumps(limits), *argv]
 
 
-def become(program: str, job: Mapping[str, Any], folder: str, limits: Mapping[str, int], filter_code: bytes) -> None:
+def become(
+    program: str, job: Mapping[str, Any], folder: str, limits: Mapping[str, int], filters: Mapping[str, bytes]
+) -> None:
     """Replaces this process by bubblewrap and the job behind it. Comes back only by an error."""
     aside = Path(folder).parent / "job"
     aside.mkdir()
     (aside / "main.py").write_text(job.get("python", ""), encoding="utf-8")
+    (aside / "filter").write_bytes(filters["python"])
     with (aside / "zeros").open("wb") as zeros:
         zeros.truncate(view.ZEROS)
     read, write = os.pipe()
-    os.write(write, filter_code)
+    os.write(write, filters["command"])
     os.close(write)
     os.set_inheritable(read, True)
     words = arguments(program, folder, str(aside), limits, job.get("argv", []), int(job["limits"]["disk"]), read)

@@ -174,9 +174,7 @@ def _become(
             kernel.die_with_parent()
             os.write(inside.TELL_READY, b"1")
             os.close(inside.TELL_READY)
-            bubblewrap.become(
-                host.bubblewrap, job, folder, inside.hard_limits(job["limits"], 0), host.filters["command"]
-            )
+            bubblewrap.become(host.bubblewrap, job, folder, inside.hard_limits(job["limits"], 0), host.filters)
         inside.run(job, uid, folder, host)
     except OSError as error:
         os.write(2, str(error).encode())
