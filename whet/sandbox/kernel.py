@@ -89,6 +89,21 @@ def filter_calls(program: bytes) -> None:
     _checked(_prctl(_PR_SET_SECCOMP, mode_filter, ctypes.byref(wanted), 0, 0), "seccomp filter")
 
 
+def show_own_proc() -> None:
+    """Files of this process in /proc belong to its user again, after it has become another one."""
+    _checked(_prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable")
+
+
+def map_user(proc: int, inside: int, uid: int, gid: int) -> None:
+    """In a new user namespace: this user, and no other, under the number `inside`."""
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{inside} {uid} 1"), ("gid_map", f"{inside} {gid} 1")):
+        file = os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc)
+        try:
+            os.write(file, text.encode())
+        finally:
+            os.close(file)
+
+
 def die_with_parent() -> None:
     _checked(_prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "pdeathsig")
 

@@ -134,12 +134,7 @@ def become_nobody_else(proc: int, flags: int) -> None:
     """A new user namespace in which this user is the only one, with the namespaces of `flags` belonging to it."""
     uid, gid = os.getuid(), os.getgid()
     kernel.unshare(kernel.NEWUSER | flags)
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
-        file = os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc)
-        try:
-            os.write(file, text.encode())
-        finally:
-            os.close(file)
+    kernel.map_user(proc, uid, uid, gid)
 
 
 def _streams() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
