@@ -83,7 +83,7 @@ def arguments(
         words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
     if sys.prefix != sys.base_prefix:
         words += ["--ro-bind", f"{sys.prefix}/pyvenv.cfg", f"{sys.prefix}/pyvenv.cfg"]
-        words += ["--symlink", os.path.realpath(sys.executable), f"{sys.prefix}/bin/python"]
+        words += ["--symlink", os.path.realpath(sys.executable), interpreter()]
     words += ["--size", str(disk)] if knows_sizes(program) else []
     words += ["--tmpfs", view.BOX, "--dir", view.SCRATCH, "--bind", folder, view.PLAY, "--chdir", view.PLAY]
     words += ["--ro-bind", job_folder, "/job", "--ro-bind", f"{job_folder}/zeros", "/dev/zero"]
@@ -93,20 +93,35 @@ def arguments(
     words += ["--remount-ro", "/"]
     for name, value in view.surroundings(view.PLAY).items():
         words += ["--setenv", name, value]
-    python = f"{sys.prefix}/bin/python" if sys.prefix != sys.base_prefix else sys.executable
-    return [*words, "--", python, "-s", "-P", "-B", "-c", _LAUNCH, json.dumps(limits), *argv]
+    return [*words, "--", *launch_words(limits, argv)]
 
 
-def become(
-    program: str, job: Mapping[str, Any], folder: str, limits: Mapping[str, int], filters: Mapping[str, bytes]
-) -> None:
-    """Replaces this process by bubblewrap and the job behind it. Comes back only by an error."""
+def interpreter() -> str:
+    """Where Python is inside: in a virtual environment, the link that makes it one."""
+    return f"{sys.prefix}/bin/python" if sys.prefix != sys.base_prefix else sys.executable
+
+
+def launch_words(limits: Mapping[str, int], argv: list[str]) -> list[str]:
+    """What runs first inside: sets the hard limits, then becomes the command, or runs the code of the job."""
+    return [interpreter(), "-s", "-P", "-B", "-c", _LAUNCH, json.dumps(limits), *argv]
+
+
+def lay_aside(job: Mapping[str, Any], folder: str, filters: Mapping[str, bytes]) -> Path:
+    """A folder beside the job's own with what the launcher reads: the code, the filter; and a file of zeros."""
     aside = Path(folder).parent / "job"
     aside.mkdir()
     (aside / "main.py").write_text(job.get("python", ""), encoding="utf-8")
     (aside / "filter").write_bytes(filters["python"])
     with (aside / "zeros").open("wb") as zeros:
         zeros.truncate(view.ZEROS)
+    return aside
+
+
+def become(
+    program: str, job: Mapping[str, Any], folder: str, limits: Mapping[str, int], filters: Mapping[str, bytes]
+) -> None:
+    """Replaces this process by bubblewrap and the job behind it. Comes back only by an error."""
+    aside = lay_aside(job, folder, filters)
     read, write = os.pipe()
     os.write(write, filters["command"])
     os.close(write)

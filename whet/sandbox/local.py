@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from whet.errors import FaultError, WhetError
-from whet.sandbox import bubblewrap, cgroup
+from whet.sandbox import bubblewrap, cgroup, gvisor
 from whet.sandbox.base import Walls
 from whet.sandbox.jobs import checked
 from whet.sandbox.probe import PROBE, report
@@ -50,7 +50,7 @@ class LocalSandbox:
 
     def __init__(self, mode: str, preload: Sequence[str] = (), width: int | None = None) -> None:
         self._mode = mode
-        self._program = _bubblewrap() if mode == "bubblewrap" else ""
+        self._program = _wrapper(mode)
         self._groups: Path | None = None
         self._preload = tuple(preload)
         self._free = list(range(min(width or default_width(), 256)))
@@ -186,10 +186,15 @@ class LocalSandbox:
         self._control = self._parent = self._scratch = self._groups = None
 
 
-def _bubblewrap() -> str:
-    program = bubblewrap.find()
+def _wrapper(mode: str) -> str:
+    """The program that raises the walls in our place; '' where we do so ourselves."""
+    known = {"bubblewrap": (bubblewrap.find, "bwrap"), "gvisor": (gvisor.find, "runsc")}
+    if mode not in known:
+        return ""
+    find, name = known[mode]
+    program = find()
     if program is None:
-        raise WhetError("the sandbox cannot start (bubblewrap): there is no program bwrap on the PATH; install it")
+        raise WhetError(f"the sandbox cannot start ({mode}): there is no program {name} on the PATH; install it")
     return program
 
 

@@ -12,7 +12,7 @@ from whet.sandbox.base import Wall, Walls
 from whet.types import WorkResult
 
 PROBE = """
-import ctypes, json, mmap, os, socket
+import ctypes, json, os, socket
 
 def opens(action):
     try:
@@ -32,7 +32,7 @@ print(json.dumps({
     "folder": os.listdir("."),
     "disk": os.statvfs(".").f_blocks * os.statvfs(".").f_frsize,
     "environment": len(os.environ),
-    "shared": opens(lambda: mmap.mmap(-1, 4096)),
+    "shared": libc.mmap(None, 4096, 3, 0x21, -1, 0) != -1,
     "ptrace": libc.ptrace(0, 0, 0, 0) == 0,
     "no_new_privileges": libc.prctl(39, 0, 0, 0, 0) == 1,
     "filtered": libc.prctl(21, 0, 0, 0, 0) == 2,
@@ -43,6 +43,7 @@ _HOW = {
     "root": "a namespace of its own",
     "user": "a namespace of its own, through a user namespace",
     "bubblewrap": "a namespace of its own, through bubblewrap",
+    "gvisor": "a kernel of its own, through gVisor",
     "weak": "no namespace",
 }
 
@@ -79,7 +80,7 @@ def _namespaces(mode: str, seen: Mapping[str, Any]) -> list[Wall]:
 
 
 def _process(mode: str, seen: Mapping[str, Any]) -> list[Wall]:
-    if mode in ("user", "bubblewrap"):
+    if mode in ("user", "bubblewrap", "gvisor"):
         ordinary = os.getuid() != 0
         user = Wall("user", ordinary, f"{'this user' if ordinary else 'root'}, alone in a user namespace")
     else:
@@ -90,7 +91,7 @@ def _process(mode: str, seen: Mapping[str, Any]) -> list[Wall]:
         user,
         Wall("privileges", seen["no_new_privileges"], "no capabilities, and no_new_privs"),
         Wall("system calls", seen["filtered"] and not seen["ptrace"], "a seccomp filter"),
-        Wall("environment", seen["environment"] == 0 or mode == "bubblewrap", "nothing of the host's"),
+        Wall("environment", seen["environment"] == 0 or mode in ("bubblewrap", "gvisor"), "nothing of the host's"),
         Wall("limits", True, "CPU, memory, processes, files, file size, output; all killed at the deadline"),
         Wall("disk", limited, "a filesystem of limited size" if limited else "each file is limited, their sum is not"),
     ]

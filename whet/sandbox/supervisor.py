@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from whet.sandbox import bubblewrap, inside, kernel, view
+from whet.sandbox import bubblewrap, gvisor, inside, kernel, view
 from whet.sandbox.cgroup import JobGroup
 from whet.sandbox.host import HostFacts
 from whet.sandbox.memory import MOST_SECONDS, JobMemory
@@ -27,6 +27,9 @@ from whet.sandbox.watch import JobWatch
 from whet.sandbox.workspace import collect, furnish
 
 _HEADER = struct.Struct("!Q")
+
+_WRAPPERS = {"bubblewrap": bubblewrap.become, "gvisor": gvisor.become}
+"""Programs that raise the walls in our place, by mode."""
 
 
 def supervise(channel: socket.socket, slot: int, host: HostFacts) -> NoReturn:
@@ -76,7 +79,7 @@ def perform(job: Mapping[str, Any], uid: int | None, host: HostFacts, channel: s
     for stream in (*theirs, tell_ready):
         os.close(stream)
     watch = JobWatch(job["limits"], job["stdin"].encode(), *ours)
-    box, behind = "" if host.mode == "weak" else view.BOX, host.mode == "bubblewrap"
+    box, behind = "" if host.mode in ("weak", "gvisor") else view.BOX, host.mode == "bubblewrap"
     memory = JobMemory(host.proc, child, box, job["limits"]["memory"], behind=behind)
     _attend(child, watch, memory, channel, began)
     status, cpu = _end(child, host)
@@ -104,7 +107,7 @@ def perform(job: Mapping[str, Any], uid: int | None, host: HostFacts, channel: s
 
 def _walls(limits: Mapping[str, float], uid: int | None, host: HostFacts) -> str:
     """Own namespaces, and a private empty folder on a filesystem of limited size. Children are born inside."""
-    if host.mode in ("weak", "bubblewrap"):
+    if host.mode not in ("root", "user"):
         kernel.adopt_orphans()
         folder = Path(tempfile.mkdtemp(dir=host.scratch), "play")
         folder.mkdir(mode=0o700)
@@ -163,13 +166,14 @@ def _become(
         os.chdir(folder)
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
-        if host.mode == "bubblewrap":
+        if host.mode in _WRAPPERS:
             inside.ready()
             inside.restore_signals()
             kernel.die_with_parent()
             os.write(inside.TELL_READY, b"1")
             os.close(inside.TELL_READY)
-            bubblewrap.become(host.bubblewrap, job, folder, inside.hard_limits(job["limits"], 0), host.filters)
+            become = _WRAPPERS[host.mode]
+            become(host.program, job, folder, inside.hard_limits(job["limits"], 0), host.filters)
         inside.run(job, uid, folder, host)
     except OSError as error:
         os.write(2, str(error).encode())
@@ -212,7 +216,7 @@ def _end(child: int, host: HostFacts) -> tuple[int, float]:
     """Kills what is left. The code is process 1 of its namespace: with it, the kernel kills all that it started."""
     os.kill(child, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)
-    if host.mode in ("weak", "bubblewrap"):
+    if host.mode not in ("root", "user"):
         _end_orphans(host.proc)
     return status, usage.ru_utime + usage.ru_stime
 
@@ -220,7 +224,7 @@ def _end(child: int, host: HostFacts) -> tuple[int, float]:
 def _exit_code(status: int, mode: str) -> int:
     """The code a program exited with, or minus the signal that ended it, which bubblewrap tells as a shell does."""
     code = os.waitstatus_to_exitcode(status)
-    return 128 - code if mode == "bubblewrap" and code > 128 else code
+    return 128 - code if mode in _WRAPPERS and code > 128 else code
 
 
 def _end_orphans(proc: int) -> None:

@@ -41,9 +41,9 @@ class KeyProxy:
     async def start(self, listener: socket.socket) -> None:
         listener.setblocking(False)
         self._session = aiohttp.ClientSession(auto_decompress=False, timeout=aiohttp.ClientTimeout(total=None))
-        self._runner = web.ServerRunner(web.Server(self._answer))
+        self._runner = web.ServerRunner(web.Server(self._answer), shutdown_timeout=0.1)
         await self._runner.setup()
-        await web.SockSite(self._runner, listener, shutdown_timeout=0.1).start()
+        await web.SockSite(self._runner, listener).start()
 
     async def close(self) -> None:
         if self._runner is not None:
@@ -55,7 +55,8 @@ class KeyProxy:
         path = request.rel_url.path
         base = self._service.path.rstrip("/")
         token = next((t for t in self._keys for value in request.headers.values() if t in value), None)
-        if not (path == base or path.startswith(f"{base}/")) or request.method == "CONNECT" or not path.startswith("/"):
+        below = path == base or path.startswith(f"{base}/")
+        if not below or ".." in path.split("/") or "\\" in path or request.method == "CONNECT":
             return self._refusal(403, f"only {self._service} can be reached from here")
         if token is None and self._keys:
             return self._refusal(401, "the request does not carry the token that stands for the key")

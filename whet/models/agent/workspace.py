@@ -9,9 +9,11 @@ root/
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -31,6 +33,7 @@ FILES = 200
 
 _MOST_SEEN = 20_000
 """Files that are looked at; an agent may have left millions."""
+_DEPTH = 64
 
 _OURS = ("SKILL.md", "TASK.md")
 _PASSED_OVER = {".git", "node_modules", "__pycache__", ".venv", ".cache"}
@@ -92,9 +95,9 @@ class Workspace:
         if self.belongs_to is None:
             return
         os.chown(self.root, self.belongs_to, self.belongs_to)
-        for folder, folders, names in os.walk(self.root):
-            for name in (*folders, *names):
-                os.chown(Path(folder, name), self.belongs_to, self.belongs_to, follow_symlinks=False)
+        for entry in _entries(self.root):
+            if entry.stat(follow_symlinks=False).st_uid != self.belongs_to:
+                os.chown(entry.path, self.belongs_to, self.belongs_to, follow_symlinks=False)
 
     def collect(self) -> tuple[dict[str, str], list[str]]:
         """The text files that the agent wrote or changed in this turn, and the names of those left out."""
@@ -118,15 +121,24 @@ class Workspace:
     def _files(self) -> list[tuple[str, Path]]:
         """Plain files under the workspace by name, in order; links and what tools leave behind are passed over."""
         found: list[tuple[str, Path]] = []
-        for folder, folders, names in os.walk(self.place):
-            folders[:] = sorted(set(folders) - _PASSED_OVER)
-            for name in names:
-                path = Path(folder, name)
-                if not path.is_symlink() and path.is_file():
-                    found.append((path.relative_to(self.place).as_posix(), path))
+        for entry in _entries(self.place):
+            if entry.is_file(follow_symlinks=False):
+                found.append((Path(entry.path).relative_to(self.place).as_posix(), Path(entry.path)))
             if len(found) > _MOST_SEEN:
                 break
         return sorted(found)
+
+
+def _entries(place: Path) -> Iterator[os.DirEntry[str]]:
+    """What lies below a folder, down to a depth that people use; what cannot be opened is passed over."""
+    todo = [(str(place), 0)]
+    while todo:
+        folder, depth = todo.pop()
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                yield entry
+                if entry.is_dir(follow_symlinks=False) and entry.name not in _PASSED_OVER and depth < _DEPTH:
+                    todo.append((entry.path, depth + 1))
 
 
 def files_of(playbook: Playbook) -> dict[str, str]:
