@@ -50,7 +50,7 @@ class JobMemory:
         shared pages divided, which takes the kernel longer, and the processes are held still meanwhile."""
         pids = self._tree()
         self.processes = len(pids)
-        if self._looks % 4 == 0:
+        if self._looks % 4 == 3:
             self._kernels = sum(self._buffers(pids)) + sum(self._mappings(pid) for pid in pids)
         self._looks += 1
         files = self._files(pids)
