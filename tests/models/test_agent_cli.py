@@ -42,14 +42,22 @@ Stub = Callable[..., Model]
 
 @pytest.fixture
 def stub(tmp_path: Path) -> Stub:
-    """An agent whose program is the text given; `words` are further words of its command."""
+    """An agent whose program is the text given; `words` are further words of its command. It runs behind walls."""
 
-    def made(program: str, words: str = "", **options: Any) -> Model:
+    def made(program: str, words: str = "", outside: bool = False, **options: Any) -> Model:
         script = tmp_path / "stub.py"
         script.write_text(f"import json, os, pathlib, subprocess, sys, time\n{program}\n")
-        return load_model(f"agent:{shlex.quote(sys.executable)} {script} {words}", ModelOptions(**options))
+        address = f"agent:{shlex.quote(sys.executable)} {script} {words}"
+        return open_outside(address, **options) if outside else load_model(address, ModelOptions(**options))
 
     return made
+
+
+def open_outside(address: str, **options: Any) -> Model:
+    """The agent without walls, which says so aloud."""
+    extra = {**options.pop("extra", {}), "walls": False}
+    with pytest.warns(UserWarning, match="OUTSIDE all walls"):
+        return load_model(address, ModelOptions(**options, extra=extra))
 
 
 def asked(model: Model, *requests: Request) -> list[Reply]:
@@ -98,7 +106,8 @@ def test_images_are_files_that_the_task_points_to(stub: Stub) -> None:
 def test_the_environment_is_scrubbed_except_for_what_is_named(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC_API_KEY", "SOME_TOKEN", "NAMED", "MY_KEY"):
         monkeypatch.setenv(name, "value")
-    model = stub("print(sorted(os.environ), os.environ['HOME'])", extra={"env": ["NAMED"]}, key_env="MY_KEY")
+    program = "print(sorted(os.environ), os.environ['HOME'])"
+    model = stub(program, outside=True, extra={"env": ["NAMED"]}, key_env="MY_KEY")
     (reply,) = asked(model)
     assert "NAMED" in reply.text
     assert "MY_KEY" in reply.text
@@ -206,7 +215,7 @@ def test_a_hang_is_a_limit_and_its_children_die_with_it(stub: Stub, tmp_path: Pa
         f"open({str(noted)!r}, 'w').write(str(c.pid))\ntime.sleep(60)"
     )
     with pytest.raises(LimitReached) as limit:
-        asked(stub(program, extra={"time_limit": 3}))
+        asked(stub(program, outside=True, extra={"time_limit": 3}))
     assert limit.value.reason == "deadline"
     assert gone(int(noted.read_text()))
 
@@ -217,13 +226,13 @@ def test_a_child_left_behind_does_not_hold_the_answer_up(stub: Stub, tmp_path: P
         "c = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
         f"open({str(noted)!r}, 'w').write(str(c.pid))\nprint('42')"
     )
-    assert asked(stub(program, extra={"time_limit": 30}))[0].text == "42"
+    assert asked(stub(program, outside=True, extra={"time_limit": 30}))[0].text == "42"
     assert gone(int(noted.read_text()))
 
 
 def test_a_cancelled_call_is_killed(stub: Stub, tmp_path: Path) -> None:
     noted = tmp_path / "pid"
-    model = stub(f"open({str(noted)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)")
+    model = stub(f"open({str(noted)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)", outside=True)
 
     async def given_up() -> None:
         task = asyncio.create_task(model.complete(ASKED))
@@ -263,7 +272,7 @@ CLAUDE = """{"type":"system","subtype":"init","model":"claude-x"}
 
 def test_codex_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(tmp_path / "bin", "codex", CODEX, monkeypatch)
-    (reply,) = asked(load_model("agent:codex:gpt-x", ModelOptions(price=Price(1.0, 10.0, 0.5))))
+    (reply,) = asked(open_outside("agent:codex:gpt-x", price=Price(1.0, 10.0, 0.5)))
     usage = reply.usage
     assert (reply.text, len(reply.trace)) == ("42", 5)
     assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (100, 60, 7)
@@ -273,7 +282,7 @@ def test_codex_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_claude_is_read_with_what_it_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(tmp_path / "bin", "claude", CLAUDE, monkeypatch)
-    (reply,) = asked(load_model("agent:claude", ModelOptions(extra={"args": ["--max-turns", "9"]})))
+    (reply,) = asked(open_outside("agent:claude", extra={"args": ["--max-turns", "9"]}))
     assert (reply.text, reply.version, reply.usage.usd, reply.usage.prompt_tokens) == ("42", "claude-x", 0.25, 100)
     assert (tmp_path / "bin" / "words").read_text().endswith("--max-turns 9")
 
@@ -294,13 +303,13 @@ def test_a_failure_that_an_agent_reports_is_a_fault(
 ) -> None:
     installed(tmp_path / "bin", name, events, monkeypatch)
     with pytest.raises(FaultError, match=told):
-        asked(load_model(f"agent:{name}"))
+        asked(open_outside(f"agent:{name}"))
 
 
 def test_a_turn_limit_of_the_agents_own_is_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(tmp_path / "bin", "claude", '{"type":"result","subtype":"error_max_turns","is_error":true}', monkeypatch)
     with pytest.raises(LimitReached, match="turn_limit"):
-        asked(load_model("agent:claude"))
+        asked(open_outside("agent:claude"))
 
 
 def test_an_agent_that_is_not_installed_is_named_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,7 +329,9 @@ def test_an_agent_that_is_not_installed_is_named_with_how_to_install_it(monkeypa
         ("agent:sh", {"extra": {"time_limt": 3}}, "extra.time_limt is unknown. Did you mean 'time_limit'?"),
         ("agent:sh", {"extra": {"time_limit": 0}}, "above zero"),
         ("agent:sh", {"extra": {"env": "HOME"}}, "must be a list of texts"),
-        ("agent:codex", {"key_file": "/x"}, "name the variable with key_env"),
+        ("agent:sh", {"extra": {"walls": "no"}}, "must be true or false"),
+        ("agent:sh", {"extra": {"env": ["HOME"]}}, "runs with walls = false"),
+        ("agent:sh", {"key_env": "MY_KEY"}, "name the service that its key is for with base_url"),
     ],
 )
 def test_an_agent_that_cannot_be_is_explained(address: str, options: Any, told: str) -> None:

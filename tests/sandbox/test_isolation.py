@@ -15,6 +15,7 @@ from whet.sandbox.local import LocalSandbox
 
 # Stands in for bubblewrap: notes that it was started, takes its options, builds no walls, runs the program after them.
 STUB = """#!/bin/bash
+[ "$1" = --help ] && exit
 : >> "$0.started"
 while [ "$1" != "--" ]; do
   case "$1" in
@@ -26,7 +27,7 @@ done
 shift
 cd "$place"
 words=()
-for word in "$@"; do words+=("${word//\\/job\\/main.py/$job/main.py}"); done
+for word in "$@"; do words+=("${word//\\/job\\//$job/}"); done
 exec "${words[@]}"
 """
 
@@ -105,7 +106,7 @@ def test_a_missing_library_is_named_and_the_rest_is_there() -> None:
 
 
 def test_bubblewrap_is_asked_for_every_wall() -> None:
-    words = bubblewrap.arguments("/usr/bin/bwrap", "/play", "/job", {"RLIMIT_CORE": 0}, ["true"], 9)
+    words = bubblewrap.arguments("/usr/bin/bwrap", "/play", "/job", {"RLIMIT_CORE": 0}, ["true"], 1 << 20, 9)
     options = words[: words.index("--")]
     assert {"--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--remount-ro"} <= set(options)
     assert options[options.index("--seccomp") + 1] == "9"

@@ -15,10 +15,11 @@ from whet.sandbox import seccomp
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
-def decide(program: bytes, number: int, architecture: int, first: int = 0) -> str:
+def decide(program: bytes, number: int, architecture: int, *arguments: int) -> str:
     """What the kernel would do: a filter is a list of loads, forward jumps and returns."""
     lines = [struct.unpack_from("=HBBI", program, at) for at in range(0, len(program), 8)]
-    data = {0: number, 4: architecture, 16: first & 0xFFFFFFFF}
+    given = (*arguments, 0, 0, 0, 0, 0, 0)
+    data = {0: number, 4: architecture, **{16 + 8 * at: given[at] & 0xFFFFFFFF for at in range(6)}}
     at = loaded = 0
     while True:
         code, yes, no, value = lines[at]
@@ -67,6 +68,30 @@ def test_python_jobs_start_no_program_and_commands_do(machine: str) -> None:
     number = 59 if machine == "x86_64" else 221
     assert decide(seccomp.program(allow_exec=False), number, ARCHITECTURES[machine]) == "EPERM"
     assert decide(seccomp.program(allow_exec=True), number, ARCHITECTURES[machine]) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("flags", "decision"),
+    [(0x21, "EPERM"), (0x23, "EPERM"), (0x22, "allow"), (0x01, "allow"), (0x02, "allow"), (0x40022, "EPERM")],
+)
+def test_mappings_are_refused_where_no_limit_counts_them(machine: str, flags: int, decision: str) -> None:
+    number = 9 if machine == "x86_64" else 222
+    assert decide(seccomp.program(allow_exec=True), number, ARCHITECTURES[machine], 0, 4096, 3, flags) == decision
+
+
+@pytest.mark.parametrize(("command", "decision"), [(1031, "EPERM"), (1, "allow")])
+def test_a_pipe_keeps_its_size(machine: str, command: int, decision: str) -> None:
+    number = 72 if machine == "x86_64" else 25
+    assert decide(seccomp.program(allow_exec=False), number, ARCHITECTURES[machine], 1, command) == decision
+
+
+def test_an_agent_has_the_sockets_that_its_namespace_holds_and_no_door_of_the_kernel(machine: str) -> None:
+    program, column = seccomp.agent_program(), list(ARCHITECTURES).index(machine)
+    sockets = {family: decide(program, (41, 198)[column], ARCHITECTURES[machine], family) for family in range(46)}
+    assert {family for family, decision in sockets.items() if decision == "allow"} == {1, 2, 10, 16}
+    for name in ("mount", "unshare", "bpf", "keyctl", "io_uring_setup"):
+        assert decide(program, seccomp._REFUSED[name][column], ARCHITECTURES[machine]) == "EPERM"
+    assert decide(program, (59, 221)[column], ARCHITECTURES[machine]) == "allow"
 
 
 def test_an_unknown_processor_has_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:

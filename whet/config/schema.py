@@ -106,7 +106,7 @@ class BudgetSection(Section):
 class SandboxSection(Section):
     """Where untrusted code runs. Only a remote sandbox can be given a network."""
 
-    kind: Literal["local", "prime"] = "local"
+    kind: Literal["local", "gvisor", "prime"] = "local"
     network: bool = Field(default=False, description="let the code of a remote sandbox reach the network")
     image: str | None = Field(default=None, description="image of a remote sandbox")
     allow_weak: bool = Field(default=False, description="run untrusted code even where it cannot be isolated")

@@ -155,6 +155,23 @@ def call(function: str, /, *, deadline: float = 30.0, pool: str = "thread", **ar
     return Work("call", {"function": function, "arguments": arguments, "pool": pool}, deadline)
 
 
+PATIENCE = 300.0
+"""Seconds a work may wait for a worker beside its own time, which begins when its function does."""
+
+
+def killable(
+    function: str, /, *, seconds: float, prepare: tuple[str, Mapping[str, Any]] | None = None, **arguments: Any
+) -> Work:
+    """A work that calls an importable function where it can be killed: a user's check, a search that may backtrack.
+
+    Plain data goes in and comes out. Beside what the function gives, the result may be `raised`, `hung` (killed after
+    `seconds`) or `ended` (it left by `SystemExit`, or took its process down). `prepare` is called once before, outside
+    that time.
+    """
+    payload = {"function": function, "arguments": arguments, "seconds": seconds, "prepare": prepare}
+    return Work("killable", payload, seconds + PATIENCE)
+
+
 def stratify(
     labels: Iterable[tuple[int, Label]],
 ) -> dict[tuple[str, str], list[int]]:

@@ -39,7 +39,7 @@ from whet.rollout.progress import Progress, Tally
 from whet.rollout.purse import Purse, PurseLimits
 from whet.rollout.works import Works
 from whet.sandbox.base import Sandbox
-from whet.sandbox.isolation import open_sandbox
+from whet.sandbox.isolation import open_gvisor, open_sandbox
 from whet.types import Outcome, Playbook, Policy, Reply, Role, Rollout, Ticket, Usage
 
 CONFIG = "config.toml"
@@ -375,6 +375,8 @@ def open_named_sandbox(section: SandboxSection) -> Sandbox:
         return PrimeSandbox(replace(machine, image=section.image) if section.image else machine)
     if section.network or section.image:
         raise WhetError("control.sandbox: a network or an image needs a remote sandbox; set kind = 'prime'")
+    if section.kind == "gvisor":
+        return open_gvisor()
     return open_sandbox(allow_weak=section.allow_weak)
 
 

@@ -1,7 +1,8 @@
 """Who does the works that plays yield: each kind has a performer, and none blocks the loop.
 
-A work's function runs in a thread or in a process pool. Code that a policy wrote does not belong here but in the
-sandbox: a thread cannot be stopped, so a work that outlasts its deadline is abandoned, not killed.
+A work's function runs in a thread or in a process pool, where one that outlasts its deadline is abandoned, not killed;
+or, where it may hang or end its process, in a worker that can be killed (`workers`). Code that a policy wrote does not
+belong in any of them but in the sandbox.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
 from whet.errors import FaultError, WhetError
+from whet.rollout.workers import KillableWorkers
 from whet.sandbox.base import Sandbox
 from whet.types import Fault, Work, WorkResult
 
@@ -25,11 +27,16 @@ class Works:
     """Performs works by kind. `call` is built in; the sandbox is opened by the first work that needs it."""
 
     def __init__(self, sandbox: Callable[[], Sandbox] | None = None, width: int = 32) -> None:
-        self._performers: dict[str, Performer] = {"call": self._call, "sandbox": self._isolated}
+        self._performers: dict[str, Performer] = {
+            "call": self._call,
+            "killable": self._killable,
+            "sandbox": self._isolated,
+        }
         self._open_sandbox = sandbox or _strongest
         self._sandbox: asyncio.Future[Sandbox] | None = None
         self._width = width
         self._pools: dict[str, Executor] = {}
+        self._workers: KillableWorkers | None = None
 
     async def perform(self, job: Work) -> WorkResult:
         """The result of `job`; a deadline is the policy's doing and comes back as an error in the result."""
@@ -52,6 +59,11 @@ class Works:
         run = functools.partial(call_function, payload["function"], payload["arguments"])
         return await asyncio.get_running_loop().run_in_executor(self._pool(payload["pool"]), run)
 
+    async def _killable(self, payload: Mapping[str, Any]) -> WorkResult:
+        if self._workers is None:
+            self._workers = KillableWorkers()
+        return await self._workers.perform(payload)
+
     async def _isolated(self, payload: Mapping[str, Any]) -> WorkResult:
         if self._sandbox is None:
             self._sandbox = asyncio.ensure_future(asyncio.to_thread(self._open_sandbox))
@@ -69,6 +81,9 @@ class Works:
         opened, self._sandbox = self._sandbox, None
         if opened is not None and not (opened.done() and opened.exception()):
             await (await opened).close()
+        if self._workers is not None:
+            self._workers.close()
+            self._workers = None
         for pool in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)
         self._pools.clear()

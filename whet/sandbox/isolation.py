@@ -30,6 +30,16 @@ PRELOAD = (
 """Libraries that Python code finds already loaded. Installed packages outside this list are not in the sandbox."""
 
 
+def open_gvisor(preload: Sequence[str] = PRELOAD, width: int | None = None) -> Sandbox:
+    """A sandbox with a kernel of its own for each job. Refuses where there is no runsc, or its walls do not stand."""
+    sandbox = LocalSandbox("gvisor", preload, width)
+    missing = set(sandbox.walls().missing) - {"disk", "user"}
+    if missing:
+        sandbox.discard()
+        raise WhetError(f"gvisor: no wall for {', '.join(sorted(missing))}; run: runsc do true, and see what it says")
+    return sandbox
+
+
 def open_sandbox(*, allow_weak: bool = False, preload: Sequence[str] = PRELOAD, width: int | None = None) -> Sandbox:
     """A sandbox whose walls were seen to stand. With `allow_weak`, one without namespaces where there is no other."""
     if not sys.platform.startswith("linux"):

@@ -16,6 +16,7 @@ DETACH = 2
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _MOUNT_SETATTR = 442
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 22, 24, 36, 38
+_PR_SET_DUMPABLE, _PR_SET_THP_DISABLE = 4, 41
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -88,8 +89,28 @@ def filter_calls(program: bytes) -> None:
     _checked(_prctl(_PR_SET_SECCOMP, mode_filter, ctypes.byref(wanted), 0, 0), "seccomp filter")
 
 
+def show_own_proc() -> None:
+    """Files of this process in /proc belong to its user again, after it has become another one."""
+    _checked(_prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable")
+
+
+def map_user(proc: int, inside: int, uid: int, gid: int) -> None:
+    """In a new user namespace: this user, and no other, under the number `inside`."""
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{inside} {uid} 1"), ("gid_map", f"{inside} {gid} 1")):
+        file = os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc)
+        try:
+            os.write(file, text.encode())
+        finally:
+            os.close(file)
+
+
 def die_with_parent() -> None:
     _checked(_prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "pdeathsig")
+
+
+def small_pages() -> None:
+    """Memory comes in pages of 4 KiB: a process cannot fill 2 MiB by touching one byte, nor pin them by holding one."""
+    _prctl(_PR_SET_THP_DISABLE, 1, 0, 0, 0)
 
 
 def adopt_orphans() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from whet.errors import FaultError, WhetError
-from whet.sandbox import bubblewrap
+from whet.sandbox import bubblewrap, cgroup, gvisor
 from whet.sandbox.base import Walls
 from whet.sandbox.jobs import checked
 from whet.sandbox.probe import PROBE, report
@@ -50,7 +50,8 @@ class LocalSandbox:
 
     def __init__(self, mode: str, preload: Sequence[str] = (), width: int | None = None) -> None:
         self._mode = mode
-        self._bubblewrap = _bubblewrap() if mode == "bubblewrap" else ""
+        self._program = _wrapper(mode)
+        self._groups: Path | None = None
         self._preload = tuple(preload)
         self._free = list(range(min(width or default_width(), 256)))
         self._width = len(self._free)
@@ -126,7 +127,7 @@ class LocalSandbox:
             received = bytearray()
             while part := channel.recv(1 << 20):
                 received += part
-        return report(self._mode, _result(_answer(received)))
+        return report(self._mode, self._groups is not None, _result(_answer(received)))
 
     def _channel(self, slot: int) -> socket.socket:
         """Our end of a new channel, whose other end the parent hands to a new supervisor."""
@@ -151,13 +152,15 @@ class LocalSandbox:
             self._scratch = Path(tempfile.mkdtemp(prefix="whet-sandbox-"))
             self._scratch.chmod(0o711)
             with theirs:
-                root = str(self._scratch)
+                above = cgroup.find()
+                self._groups = None if above is None else cgroup.make_home(above)
                 settings = {
                     "control": theirs.fileno(),
                     "mode": self._mode,
-                    "root": root,
+                    "root": str(self._scratch),
                     "preload": self._preload,
-                    "bubblewrap": self._bubblewrap,
+                    "program": self._program,
+                    "groups": str(self._groups or ""),
                 }
                 self._parent = _spawn(settings, theirs)
                 theirs.close()
@@ -178,13 +181,20 @@ class LocalSandbox:
             self._parent.wait()
         if self._scratch is not None:  # by a program that no depth of folders can stop
             subprocess.run(["/bin/rm", "-rf", str(self._scratch)], check=False)
-        self._control = self._parent = self._scratch = None
+        if self._groups is not None:
+            cgroup.remove_home(self._groups)
+        self._control = self._parent = self._scratch = self._groups = None
 
 
-def _bubblewrap() -> str:
-    program = bubblewrap.find()
+def _wrapper(mode: str) -> str:
+    """The program that raises the walls in our place; '' where we do so ourselves."""
+    known = {"bubblewrap": (bubblewrap.find, "bwrap"), "gvisor": (gvisor.find, "runsc")}
+    if mode not in known:
+        return ""
+    find, name = known[mode]
+    program = find()
     if program is None:
-        raise WhetError("the sandbox cannot start (bubblewrap): there is no program bwrap on the PATH; install it")
+        raise WhetError(f"the sandbox cannot start ({mode}): there is no program {name} on the PATH; install it")
     return program
 
 

@@ -32,6 +32,7 @@ print(json.dumps({
     "folder": os.listdir("."),
     "disk": os.statvfs(".").f_blocks * os.statvfs(".").f_frsize,
     "environment": len(os.environ),
+    "shared": libc.mmap(None, 4096, 3, 0x21, -1, 0) != -1,
     "ptrace": libc.ptrace(0, 0, 0, 0) == 0,
     "no_new_privileges": libc.prctl(39, 0, 0, 0, 0) == 1,
     "filtered": libc.prctl(21, 0, 0, 0, 0) == 2,
@@ -42,18 +43,24 @@ _HOW = {
     "root": "a namespace of its own",
     "user": "a namespace of its own, through a user namespace",
     "bubblewrap": "a namespace of its own, through bubblewrap",
+    "gvisor": "a kernel of its own, through gVisor",
     "weak": "no namespace",
 }
 
 
-def report(mode: str, result: WorkResult) -> Walls:
-    """The walls as the probe found them."""
+def report(mode: str, grouped: bool, result: WorkResult) -> Walls:
+    """The walls as the probe found them; `grouped`: each job has a control group."""
     try:
         seen = json.loads(result.value["stdout"])
     except ValueError:
         told = result.detail or result.value["stderr"].strip().rpartition("\n")[2] or "it printed nothing"
         raise WhetError(f"the sandbox does not run code ({mode}): {told}") from None
-    return Walls(mode, (*_namespaces(mode, seen), *_process(mode, seen)))
+    return Walls(mode, (*_namespaces(mode, seen), *_process(mode, seen), _memory(grouped, seen)))
+
+
+def _memory(grouped: bool, seen: Mapping[str, Any]) -> Wall:
+    held = "a control group" if grouped else "a watch on all its processes"
+    return Wall("memory", not seen["shared"], f"{held}; memory that outlives a process is refused")
 
 
 def _namespaces(mode: str, seen: Mapping[str, Any]) -> list[Wall]:
@@ -73,7 +80,7 @@ def _namespaces(mode: str, seen: Mapping[str, Any]) -> list[Wall]:
 
 
 def _process(mode: str, seen: Mapping[str, Any]) -> list[Wall]:
-    if mode in ("user", "bubblewrap"):
+    if mode in ("user", "bubblewrap", "gvisor"):
         ordinary = os.getuid() != 0
         user = Wall("user", ordinary, f"{'this user' if ordinary else 'root'}, alone in a user namespace")
     else:
@@ -84,7 +91,7 @@ def _process(mode: str, seen: Mapping[str, Any]) -> list[Wall]:
         user,
         Wall("privileges", seen["no_new_privileges"], "no capabilities, and no_new_privs"),
         Wall("system calls", seen["filtered"] and not seen["ptrace"], "a seccomp filter"),
-        Wall("environment", seen["environment"] == 0 or mode == "bubblewrap", "nothing of the host's"),
+        Wall("environment", seen["environment"] == 0 or mode in ("bubblewrap", "gvisor"), "nothing of the host's"),
         Wall("limits", True, "CPU, memory, processes, files, file size, output; all killed at the deadline"),
         Wall("disk", limited, "a filesystem of limited size" if limited else "each file is limited, their sum is not"),
     ]

@@ -19,15 +19,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from whet.sandbox import bubblewrap, inside, kernel, view
+from whet.sandbox import bubblewrap, gvisor, inside, kernel, view
+from whet.sandbox.cgroup import JobGroup
 from whet.sandbox.host import HostFacts
-from whet.sandbox.watch import JobWatch, tree_memory
+from whet.sandbox.memory import MOST_SECONDS, JobMemory
+from whet.sandbox.watch import JobWatch
 from whet.sandbox.workspace import collect, furnish
 
 _HEADER = struct.Struct("!Q")
 
-_BETWEEN_LOOKS = 0.05
-"""Seconds between two looks at the memory of a job's processes."""
+_WRAPPERS = {"bubblewrap": bubblewrap.become, "gvisor": gvisor.become}
+"""Programs that raise the walls in our place, by mode."""
 
 
 def supervise(channel: socket.socket, slot: int, host: HostFacts) -> NoReturn:
@@ -67,17 +69,23 @@ def _exactly(channel: socket.socket, size: int) -> bytes:
 def perform(job: Mapping[str, Any], uid: int | None, host: HostFacts, channel: socket.socket) -> dict[str, Any]:
     folder = _walls(job["limits"], uid, host)
     furnish(folder, job["files"], uid)
+    group = JobGroup(host.groups, f"job-{os.getpid()}", job["limits"]) if host.groups is not None else None
     ours, theirs = _streams()
     ready, tell_ready = os.pipe()
     began = time.monotonic()
     child = os.fork()
     if child == 0:
-        _become(job, uid, host, folder, (*theirs, tell_ready))
+        _become(job, uid, host, folder, group, (*theirs, tell_ready))
     for stream in (*theirs, tell_ready):
         os.close(stream)
     watch = JobWatch(job["limits"], job["stdin"].encode(), *ours)
-    _attend(child, watch, host, channel, began)
+    box, behind = "" if host.mode in ("weak", "gvisor") else view.BOX, host.mode == "bubblewrap"
+    memory = JobMemory(host.proc, child, box, job["limits"]["memory"], behind=behind)
+    _attend(child, watch, memory, channel, began)
     status, cpu = _end(child, host)
+    if group is not None:
+        watch.weigh_by_kernel(group.overrun())
+        group.end()
     watch.drain()
     if not os.read(ready, 1):
         raise OSError(f"a job was not brought behind its walls in time: {watch.text(1) or 'the machine is too busy'}")
@@ -99,7 +107,7 @@ def perform(job: Mapping[str, Any], uid: int | None, host: HostFacts, channel: s
 
 def _walls(limits: Mapping[str, float], uid: int | None, host: HostFacts) -> str:
     """Own namespaces, and a private empty folder on a filesystem of limited size. Children are born inside."""
-    if host.mode in ("weak", "bubblewrap"):
+    if host.mode not in ("root", "user"):
         kernel.adopt_orphans()
         folder = Path(tempfile.mkdtemp(dir=host.scratch), "play")
         folder.mkdir(mode=0o700)
@@ -129,12 +137,7 @@ def become_nobody_else(proc: int, flags: int) -> None:
     """A new user namespace in which this user is the only one, with the namespaces of `flags` belonging to it."""
     uid, gid = os.getuid(), os.getgid()
     kernel.unshare(kernel.NEWUSER | flags)
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
-        file = os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc)
-        try:
-            os.write(file, text.encode())
-        finally:
-            os.close(file)
+    kernel.map_user(proc, uid, uid, gid)
 
 
 def _streams() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
@@ -149,22 +152,28 @@ def _streams() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
 
 
 def _become(
-    job: Mapping[str, Any], uid: int | None, host: HostFacts, folder: str, streams: tuple[int, int, int, int]
+    job: Mapping[str, Any],
+    uid: int | None,
+    host: HostFacts,
+    folder: str,
+    group: JobGroup | None,
+    streams: tuple[int, int, int, int],
 ) -> NoReturn:
     """The forked child, which says when its walls stand. It never comes back to the supervisor's code."""
     try:
+        if group is not None:
+            group.enter()
         os.chdir(folder)
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
-        if host.mode == "bubblewrap":
+        if host.mode in _WRAPPERS:
             inside.ready()
             inside.restore_signals()
             kernel.die_with_parent()
             os.write(inside.TELL_READY, b"1")
             os.close(inside.TELL_READY)
-            bubblewrap.become(
-                host.bubblewrap, job, folder, inside.hard_limits(job["limits"], 0), host.filters["command"]
-            )
+            become = _WRAPPERS[host.mode]
+            become(host.program, job, folder, inside.hard_limits(job["limits"], 0), host.filters)
         inside.run(job, uid, folder, host)
     except OSError as error:
         os.write(2, str(error).encode())
@@ -175,22 +184,23 @@ def _become(
         os._exit(70)
 
 
-def _attend(child: int, watch: JobWatch, host: HostFacts, channel: socket.socket, began: float) -> None:
+def _attend(child: int, watch: JobWatch, memory: JobMemory, channel: socket.socket, began: float) -> None:
     """Until the code ends by itself or has to be ended: moves its streams, looks at the clock and at its memory."""
     handle = os.pidfd_open(child)
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     poll.register(channel, select.POLLIN | select.POLLRDHUP)
     watch.register(poll)
-    ends, looks = began + watch.limits["wall"], began + _BETWEEN_LOOKS
+    ends, looks = began + watch.limits["wall"], began + MOST_SECONDS
     while not watch.over:
         now = time.monotonic()
         if now >= ends:
             watch.stop("deadline", f"not done after {watch.limits['wall']:g} s")
             break
         if now >= looks:
-            looks = now + _BETWEEN_LOOKS
-            watch.weigh(tree_memory(host.proc, child, watch.limits["memory"]))
+            used = memory.used()
+            watch.weigh(used)
+            looks = time.monotonic() + memory.pause(used)
         for stream, _ in poll.poll(max(0.0, min(looks, ends) - now) * 1000 + 1):
             if stream == handle:
                 os.close(handle)
@@ -206,7 +216,7 @@ def _end(child: int, host: HostFacts) -> tuple[int, float]:
     """Kills what is left. The code is process 1 of its namespace: with it, the kernel kills all that it started."""
     os.kill(child, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)
-    if host.mode in ("weak", "bubblewrap"):
+    if host.mode not in ("root", "user"):
         _end_orphans(host.proc)
     return status, usage.ru_utime + usage.ru_stime
 
@@ -214,7 +224,7 @@ def _end(child: int, host: HostFacts) -> tuple[int, float]:
 def _exit_code(status: int, mode: str) -> int:
     """The code a program exited with, or minus the signal that ended it, which bubblewrap tells as a shell does."""
     code = os.waitstatus_to_exitcode(status)
-    return 128 - code if mode == "bubblewrap" and code > 128 else code
+    return 128 - code if mode in _WRAPPERS and code > 128 else code
 
 
 def _end_orphans(proc: int) -> None:

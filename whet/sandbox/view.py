@@ -27,7 +27,10 @@ _SYSTEM = (
     *("/usr/local/bin", "/usr/local/lib", "/bin", "/sbin", "/lib", "/lib32", "/lib64"),
     *("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"),
 )
-DEVICES = ("null", "zero", "full", "random", "urandom")
+DEVICES = ("null", "full", "random", "urandom")
+
+ZEROS = 1 << 30
+"""Bytes of `/dev/zero`: a file that is one hole, because a mapping of the device is memory that no limit counts."""
 
 _PACKAGES = ("site-packages", "dist-packages")
 
@@ -90,17 +93,19 @@ def build(root: str) -> None:
     kernel.mount("view", root, "tmpfs", kernel.NOSUID, "mode=755,size=4m")
     for path in shown:
         if Path(path).is_symlink():
-            _parents(root, path)
+            make_parents(root, path)
             Path(root + path).symlink_to(Path(path).readlink())
         else:
-            _show(root, path)
+            show(root, path)
     for folder in package_folders(shown):
         kernel.mount("cover", root + folder, "tmpfs", kernel.NOSUID | kernel.NODEV, "mode=755,size=1m")
     for path in loaded:
-        _show(root, path)
+        show(root, path)
     _virtual_environment(root)
     for name in DEVICES:
-        _show(root, f"/dev/{name}", kernel.NOSUID | kernel.NOEXEC)
+        show(root, f"/dev/{name}", kernel.NOSUID | kernel.NOEXEC)
+    with Path(root, "dev/zero").open("wb") as zeros:
+        zeros.truncate(ZEROS)
     Path(root + BOX).mkdir()
     Path(root, "dev/shm").symlink_to(SCRATCH)
     if not Path(root, "tmp").exists():  # an interpreter may live below /tmp
@@ -117,13 +122,14 @@ def _holds_libraries(path: str, shown: Iterable[str]) -> bool:
     return Path(path).name in _PACKAGES or any(path.startswith(f"{outer}/") for outer in shown)
 
 
-def _parents(root: str, path: str) -> None:
+def make_parents(root: str, path: str) -> None:
+    """The folders above `path` in the view."""
     Path(root + path).parent.mkdir(parents=True, exist_ok=True)
 
 
-def _show(root: str, path: str, flags: int = kernel.RDONLY | kernel.NOSUID | kernel.NODEV) -> None:
+def show(root: str, path: str, flags: int = kernel.RDONLY | kernel.NOSUID | kernel.NODEV) -> None:
     """Binds a file or a folder of the host to the same place in the view."""
-    _parents(root, path)
+    make_parents(root, path)
     target = Path(root + path)
     if Path(path).is_dir():
         target.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a supervisor sees of the code it watches: its output up to a limit, its memory, and what ended it."""
+"""What a supervisor sees of the code it watches: its output up to a limit, and what ended it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from collections.abc import Mapping
 
 _FLOOD = 16
 """Output is kept up to its limit and then let go by; a program that writes this many times the limit is ended."""
-
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class JobWatch:
@@ -71,6 +69,11 @@ class JobWatch:
         if used > self.limits["memory"]:
             self.stop("memory", f"its processes used more than {self.limits['memory'] / 2**20:.0f} MiB")
 
+    def weigh_by_kernel(self, overrun: bool) -> None:
+        """What the job's control group says, once it has ended."""
+        if overrun:
+            self.stop("memory", f"the kernel ended it at {self.limits['memory'] / 2**20:.0f} MiB")
+
     def stop(self, error: str, detail: str) -> None:
         """A limit ends the job; the first one counts."""
         if not self.over:
@@ -104,58 +107,3 @@ class JobWatch:
         if code != 0 and self._kept[1].rstrip().rpartition(b"\n")[2].startswith(b"MemoryError"):
             return "memory", f"more than {self.limits['memory'] / 2**20:.0f} MiB"
         return "", ""
-
-
-def tree_memory(proc: int, root: int, enough: float) -> int:
-    """Bytes in memory of a process and of all that it started.
-
-    The quick sum counts a page once for each process that shares it; only when that exceeds `enough` are shared pages
-    divided among those who share them, which the kernel takes longer to do.
-    """
-    pids = _tree(proc, str(root))
-    resident = sum(int(_read(proc, f"{pid}/statm", "0 0").split()[1]) for pid in pids) * _PAGE
-    return resident if resident <= enough else sum(_proportional(proc, pid) for pid in pids)
-
-
-def _tree(proc: int, root: str) -> list[str]:
-    found, todo = [], [root]
-    while todo:
-        pid = todo.pop()
-        found.append(pid)
-        for thread in _threads(proc, pid):
-            todo += _read(proc, f"{pid}/task/{thread}/children", "").split()
-    return found
-
-
-def _proportional(proc: int, pid: str) -> int:
-    for line in _read(proc, f"{pid}/smaps_rollup", "").splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) * 1024
-    return int(_read(proc, f"{pid}/statm", "0 0").split()[1]) * _PAGE
-
-
-def _threads(proc: int, pid: str) -> list[str]:
-    try:
-        folder = os.open(f"{pid}/task", os.O_RDONLY | os.O_DIRECTORY, dir_fd=proc)
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-    try:
-        return os.listdir(folder)  # noqa: PTH208 - by descriptor, which a Path cannot be
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-    finally:
-        os.close(folder)
-
-
-def _read(proc: int, path: str, otherwise: str) -> str:
-    """A file of /proc; `otherwise` where the process is gone or may not be looked at."""
-    try:
-        file = os.open(path, os.O_RDONLY, dir_fd=proc)
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
-        return otherwise
-    try:
-        return os.read(file, 65536).decode()
-    except (ProcessLookupError, PermissionError):
-        return otherwise
-    finally:
-        os.close(file)

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from whet.sandbox import inside, kernel, seccomp, view
+from whet.sandbox import bubblewrap, inside, kernel, seccomp, view
 from whet.sandbox.host import HostFacts
 from whet.sandbox.supervisor import become_nobody_else, supervise
 
@@ -43,8 +43,9 @@ def preload(names: Sequence[str]) -> list[str]:
     return missing
 
 
-def enter(mode: str, root: str, bubblewrap: str) -> HostFacts:
-    """Moves this process behind the first walls, as far as `mode` says."""
+def enter(mode: str, root: str, program: str, groups: str) -> HostFacts:
+    """Moves this process behind the first walls, as far as `mode` says; `program` and `groups` may be ''."""
+    home = os.open(groups, os.O_RDONLY | os.O_DIRECTORY) if groups else None
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     first_uid = _first_uid() if os.getuid() == 0 and mode in ("root", "weak") else None
@@ -53,6 +54,8 @@ def enter(mode: str, root: str, bubblewrap: str) -> HostFacts:
         kernel.unshare(kernel.NEWNS)
     elif mode == "user":
         become_nobody_else(proc, kernel.NEWNS)
+    elif mode == "bubblewrap":
+        bubblewrap.knows_sizes(program)
     if mode in ("root", "user"):
         kernel.bound_capabilities()
         kernel.mount("none", "/", None, kernel.REC | kernel.PRIVATE)
@@ -61,7 +64,7 @@ def enter(mode: str, root: str, bubblewrap: str) -> HostFacts:
         sys.path_importer_cache.clear()
     data_in_use = int(status["VmData"].split()[0]) * 1024
     ours = [name for name in sys.modules if name.partition(".")[0] == "whet"]
-    return HostFacts(mode, first_uid, bubblewrap, root, proc, data_in_use, filters, ours)
+    return HostFacts(mode, first_uid, program, root, proc, home, data_in_use, filters, ours)
 
 
 def _first_uid() -> int:
@@ -104,7 +107,7 @@ def main(settings: Mapping[str, Any]) -> None:
     control = socket.socket(fileno=int(settings["control"]))
     try:
         missing = preload(settings["preload"])
-        host = enter(settings["mode"], settings["root"], settings["bubblewrap"])
+        host = enter(*(settings[name] for name in ("mode", "root", "program", "groups")))
     except (OSError, KeyError) as error:
         control.sendall(json.dumps({"error": f"{error}"}).encode())
         return

@@ -46,7 +46,7 @@ class DataEnvironment(Environment):
             self,
             arguments=(given, self._settings.prompt.text, check.answer),
             data=(self._source.digest, check.made_of, sides.rows, self._pictures()),
-            without=() if self._source.is_parquet else ("pyarrow",),
+            without=("re2",) if self._source.is_parquet else ("re2", "pyarrow"),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

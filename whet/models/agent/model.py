@@ -1,7 +1,8 @@
 """Coding agents as models: a command that is given a folder with the playbook and the task, and answers.
 
-An agent runs as the user, within whatever walls it brings itself. Its environment is scrubbed: it gets PATH, the
-language, an empty home directory, the keys that its kind needs, and what `extra = {env = [...]}` names.
+An agent runs behind walls (`walls`): it sees its own folder and programs, its network is one address, and instead of a
+key it holds a token that only our proxy takes. With `extra = {walls = false}` it runs outside, as the user, with the
+keys of its kind. Its environment holds PATH, the language, an empty home and what `extra = {env = [...]}` names.
 """
 
 from __future__ import annotations
@@ -10,20 +11,28 @@ import asyncio
 import os
 import shlex
 import shutil
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from yarl import URL
+
 from whet.errors import FaultError, LimitReached, WhetError, nearest
 from whet.keys import bytes_digest, digest
+from whet.models.agent.launch import PORT
 from whet.models.agent.process import ProcessExit, run_command
+from whet.models.agent.proxy import KeyProxy
 from whet.models.agent.traces import AgentReport, ClaudeEvents, CodexEvents, OutputFormat, PlainOutput
+from whet.models.agent.walls import AgentWalls, agent_uid
 from whet.models.agent.workspace import Workspace
 from whet.models.base import Model, Request
 from whet.models.chat import fenced
+from whet.models.chat.endpoint import base
 from whet.models.chat.toolcalls import CallReader, demanded
 from whet.models.options import ModelOptions
+from whet.models.secrets import EnvKey, Key, NoKey, key_for
 from whet.types import Fault, Reply
 
 SCHEME = "agent:"
@@ -31,7 +40,12 @@ SECONDS = 300.0
 """Time limit of one call unless `extra.time_limit` says otherwise; it is part of what a result depends on."""
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
-_SETTINGS = {"time_limit": float, "env": list, "args": list}
+_SETTINGS = {"time_limit": float, "env": list, "args": list, "walls": bool, "show": list}
+_KINDS: Mapping[type, tuple[tuple[type, ...], str]] = {
+    float: ((int, float), "a number of seconds"),
+    list: ((list, tuple), "a list of texts"),
+    bool: ((bool,), "true or false"),
+}
 _PLACEHOLDERS = ("{prompt_file}", "{workspace}", "{output_file}")
 
 
@@ -43,6 +57,8 @@ class AgentCommand:
     reads: OutputFormat = field(default_factory=PlainOutput)
     keys: tuple[str, ...] = ()
     """Environment variables that hold its key."""
+    service: str = ""
+    """The address that its key is for."""
     install: str = ""
     identity: str = ""
     """What stands for it in the fingerprint; '': its words."""
@@ -53,12 +69,14 @@ _KNOWN = {
         ("codex", "exec", "--json", "--color", "never", "--skip-git-repo-check", "--sandbox", "workspace-write"),
         CodexEvents(),
         ("OPENAI_API_KEY", "CODEX_API_KEY"),
+        "https://api.openai.com/v1",
         "npm install -g @openai/codex",
     ),
     "claude": AgentCommand(
         ("claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits"),
         ClaudeEvents(),
         ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"),
+        "https://api.anthropic.com",
         "npm install -g @anthropic-ai/claude-code",
     ),
 }
@@ -75,25 +93,39 @@ class Agent(Model):
         self.price = options.price
         self.width = options.slots
         self.fingerprint = digest(
-            "agent", command.identity or command.words, _scripts(command.words), dict(options.extra)
+            "agent", command.identity or command.words, _scripts(command.words), {"walls": True, **options.extra}
         )
         self._command = command
         self._words = (*command.words, *settings.get("args", ()))
         self._seconds = float(settings.get("time_limit", SECONDS))
         self._limit = options.max_reply_bytes
-        self._passed = (*_named_keys(command, options), *settings.get("env", ()))
+        self._passed = tuple(settings.get("env", ()))
+        self._shown = [str(Path(path).expanduser().absolute()) for path in settings.get("show", ())]
+        self._inside = bool(settings.get("walls", True))
+        self._service: URL | None = None
+        self._keys: Mapping[str, Key] = {}
+        if self._inside:
+            self._service, self._keys = way_out(name, command, options, self._passed)
+        else:
+            self._passed = (*_named_keys(command, options), *self._passed)
+            warnings.warn(
+                f"{name} runs OUTSIDE all walls (extra.walls = false): it can read, change and send away whatever you "
+                "can, keys and other runs included.",
+                stacklevel=3,
+            )
         self._workspaces: dict[str, Workspace] = {}
 
     async def complete(self, request: Request) -> Reply:
         if request.shape.grammar is not None:
             raise WhetError(f"{self.name} follows no grammar: use a JSON schema, or another model.")
-        workspace = self._workspaces.get(request.attempt) or Workspace.make()
+        workspace = self._workspaces.get(request.attempt) or self._make_workspace()
         if request.attempt:
             self._workspaces[request.attempt] = workspace
         try:
             await asyncio.to_thread(workspace.lay_out, request)
-            ended = await self._run(workspace)
-            return await asyncio.to_thread(self._reply, ended, workspace, request)
+            ended, proxy = await self._run(workspace)
+            reply = await asyncio.to_thread(self._reply, ended, workspace, request)
+            return reply if proxy is None else _counted(reply, proxy)
         finally:
             if not request.attempt:
                 await asyncio.to_thread(workspace.remove)
@@ -106,22 +138,40 @@ class Agent(Model):
         for attempt in list(self._workspaces):
             await self.leave(attempt)
 
-    async def _run(self, workspace: Workspace) -> ProcessExit:
+    def _make_workspace(self) -> Workspace:
+        return Workspace.make(agent_uid() if self._inside else None)
+
+    async def _run(self, workspace: Workspace) -> tuple[ProcessExit, KeyProxy | None]:
         places = dict(zip(_PLACEHOLDERS, map(str, (workspace.prompt, workspace.place, workspace.answer)), strict=True))
         words = [_filled(word, places) for word in self._words]
         on_stdin = "{prompt_file}" not in " ".join(self._words)
+        given: Any = {
+            "cwd": workspace.place,
+            "stdin": workspace.prompt if on_stdin else Path(os.devnull),
+            "seconds": self._seconds,
+            "limit": self._limit,
+        }
+        if not self._inside:
+            try:
+                return await run_command(words, env=self._environment(workspace), **given), None
+            except OSError as error:
+                raise self._unstartable(words[0], error.strerror) from error
+        if shutil.which(words[0]) is None:
+            raise self._unstartable(words[0], "No such file or directory")
+        proxy = KeyProxy(self._service, self._keys) if self._service is not None else None
+        walls = AgentWalls(self.name, workspace, self._shown, proxy)
         try:
-            return await run_command(
-                words,
-                cwd=workspace.place,
-                env=self._environment(workspace),
-                stdin=workspace.prompt if on_stdin else Path(os.devnull),
-                seconds=self._seconds,
-                limit=self._limit,
-            )
-        except OSError as error:
-            hint = f"; install it: {self._command.install}" if self._command.install else ""
-            raise WhetError(f"{self.name}: {words[0]!r} cannot be started ({error.strerror}){hint}") from error
+            outer = walls.words(words, {**self._environment(workspace), **_addresses(self._service, proxy)})
+            kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
+            beside = walls.standing()
+            ended = await run_command(outer, env=kept, descriptors=walls.descriptors, beside=beside, **given)
+            return ended, proxy
+        finally:
+            walls.close()
+
+    def _unstartable(self, program: str, why: str | None) -> WhetError:
+        hint = f"; install it: {self._command.install}" if self._command.install else ""
+        return WhetError(f"{self.name}: {program!r} cannot be started ({why}){hint}")
 
     def _environment(self, workspace: Workspace) -> dict[str, str]:
         home = str(workspace.home)
@@ -133,7 +183,7 @@ class Agent(Model):
         if ended.status is None:
             raise LimitReached("deadline", f"{self.name} had not finished after {self._seconds:g} s")
         asked = any("{output_file}" in word for word in self._words)
-        told = self._command.reads.read(ended.stdout, _answer(workspace) if asked else None)
+        told = self._command.reads.read(ended.stdout, workspace.read_answer(self._limit) if asked else None)
         if told.limit:
             raise LimitReached(told.limit, f"{self.name} ran into a limit of its own")
         if told.answer is None and (ended.status != 0 or told.problem):
@@ -180,18 +230,61 @@ def checked(name: str, extra: Mapping[str, Any]) -> Mapping[str, Any]:
     for key, value in extra.items():
         if key not in _SETTINGS:
             raise WhetError(f"{name}: extra.{key} is unknown.{nearest(key, _SETTINGS)} Known: {', '.join(_SETTINGS)}.")
-        wanted = (int, float) if _SETTINGS[key] is float else (list, tuple)
-        if not isinstance(value, wanted) or isinstance(value, bool):
-            kind = "a number of seconds" if _SETTINGS[key] is float else "a list of texts"
+        wanted, kind = _KINDS[_SETTINGS[key]]
+        if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
             raise WhetError(f"{name}: extra.{key} = {value!r} must be {kind}.")
     if extra.get("time_limit", SECONDS) <= 0:
         raise WhetError(f"{name}: extra.time_limit must be above zero.")
     return extra
 
 
+def way_out(
+    name: str, command: AgentCommand, options: ModelOptions, passed: Sequence[str]
+) -> tuple[URL | None, Mapping[str, Key]]:
+    """The one service that an agent behind walls may reach, and the keys for it by the variable it looks in."""
+    if "HOME" in passed:
+        raise WhetError(
+            f"{name}: behind walls it has a home of its own; one that is logged in runs with walls = false."
+        )
+    named = options.key_env or options.key_file or options.key_command
+    given = options.base_url or command.service
+    if not given:
+        if named:
+            raise WhetError(f"{name}: name the service that its key is for with base_url, or set extra.walls = false.")
+        return None, {}
+    own = not options.base_url
+    if named or not command.keys:
+        variable = options.key_env or next(iter(command.keys), "WHET_API_KEY")
+        key = key_for(options, variable, own=own, needed=False)
+        return base(given), {} if isinstance(key, NoKey) else {variable: key}
+    held = [variable for variable in command.keys if own and options.key_env is None and os.environ.get(variable)]
+    return base(given), {variable: EnvKey(variable) for variable in held}
+
+
+_BASES = ("WHET_BASE_URL", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
+
+
+def _addresses(service: URL | None, proxy: KeyProxy | None) -> dict[str, str]:
+    """Variables that tell an agent behind walls where its service is, and what to show there."""
+    if service is None or proxy is None:
+        return {}
+    inside = f"http://127.0.0.1:{PORT}{service.path.rstrip('/')}"
+    return {**dict.fromkeys(_BASES, inside), **proxy.tokens}
+
+
+def _counted(reply: Reply, proxy: KeyProxy) -> Reply:
+    """With the calls that really went to the service, which the agent need not have told."""
+    usage = replace(reply.usage, calls=max(reply.usage.calls, proxy.calls))
+    note = {"type": "network", "calls": proxy.calls, "refused": proxy.refused}
+    seen = proxy.calls or proxy.refused
+    return replace(reply, usage=usage, trace=(*reply.trace, note) if seen else reply.trace)
+
+
 def _named_keys(command: AgentCommand, options: ModelOptions) -> tuple[str, ...]:
     if options.key_file or options.key_command:
-        raise WhetError("an agent reads its key from the environment: name the variable with key_env.")
+        raise WhetError(
+            "an agent outside the walls reads its key from the environment: name the variable with key_env."
+        )
     if options.key_env is None:
         return command.keys
     return (options.key_env,) if options.key_env else ()
@@ -213,13 +306,6 @@ def _filled(word: str, places: Mapping[str, str]) -> str:
     for name, path in places.items():
         word = word.replace(name, path)
     return word
-
-
-def _answer(workspace: Workspace) -> str:
-    try:
-        return workspace.answer.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return ""
 
 
 def _complaint(ended: ProcessExit, told: AgentReport) -> str:

@@ -10,6 +10,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,11 +76,20 @@ class CappedPipe:
 
 
 async def run_command(
-    words: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: Path, seconds: float, limit: int
+    words: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: Path,
+    seconds: float,
+    limit: int,
+    descriptors: Sequence[int] = (),
+    beside: AbstractAsyncContextManager[None] | None = None,
 ) -> ProcessExit:
     """Run `words` in a session of its own. However it ends, every process of the session is killed.
 
-    Raises `OSError` where the command cannot be started.
+    `beside` is entered once it has been started and left when it has ended. Raises `OSError` where the command cannot
+    be started.
     """
     with CappedPipe(limit) as stdout, CappedPipe(min(limit, 65536)) as stderr:
         with stdin.open("rb") as source:
@@ -91,12 +101,13 @@ async def run_command(
                 stdout=stdout.write,
                 stderr=stderr.write,
                 start_new_session=True,
+                pass_fds=descriptors,
             )
         stdout.started()
         stderr.started()
         status: int | None = None
         try:
-            async with asyncio.timeout(seconds):
+            async with beside or contextlib.nullcontext(), asyncio.timeout(seconds):
                 status = await process.wait()
         except TimeoutError:
             pass

@@ -9,7 +9,9 @@ root/
 
 from __future__ import annotations
 
-import shutil
+import contextlib
+import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,12 +23,17 @@ from whet.errors import WhetError
 from whet.models.base import Request
 from whet.models.chat import fenced
 from whet.models.chat.images import Blob, image_bytes, parts
+from whet.sandbox.workspace import collect as collect_files
 from whet.types import Image, Message, Playbook
 
 FILE_BYTES = 256 * 1024
 FILES_BYTES = 4 * 1024 * 1024
 FILES = 200
 """What comes back of an agent's files: each at most, all together, how many."""
+
+_MOST_SEEN = 20_000
+"""Files that are looked at; an agent may have left millions."""
+_DEPTH = 64
 
 _OURS = ("SKILL.md", "TASK.md")
 _PASSED_OVER = {".git", "node_modules", "__pycache__", ".venv", ".cache"}
@@ -37,15 +44,17 @@ class Workspace:
     """One attempt's folder; `turns` counts how often the agent was called in it."""
 
     root: Path
+    belongs_to: int | None = None
+    """The user that the agent is, where that is another one than we are."""
     turns: int = 0
     _before: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
-    def make(cls) -> Workspace:
+    def make(cls, belongs_to: int | None = None) -> Workspace:
         root = Path(tempfile.mkdtemp(prefix="whet-agent-"))
         (root / "workspace").mkdir()
         (root / "home").mkdir()
-        return cls(root)
+        return cls(root, belongs_to)
 
     @property
     def place(self) -> Path:
@@ -68,13 +77,27 @@ class Workspace:
         playbook = request.playbook or Playbook()
         if self.turns == 0:
             for name, text in files_of(playbook).items():
-                _write(self.place / name, text)
+                _write(self.place, name, text.encode("utf-8", "replace"))
         task = conversation(request, self.place)
-        _write(self.place / "TASK.md", task)
-        _write(self.prompt, prompt(task, playbook, again=self.turns > 0))
-        self.answer.unlink(missing_ok=True)
+        _write(self.place, "TASK.md", task.encode("utf-8", "replace"))
+        _write(self.root, self.prompt.name, prompt(task, playbook, again=self.turns > 0).encode("utf-8", "replace"))
+        _clear(self.answer)
+        self._hand_over()
         self._before = {name: _state(path) for name, path in self._files()}
         self.turns += 1
+
+    def read_answer(self, most: int) -> str:
+        """What the agent wrote as its answer; '' where that is no plain file of its own."""
+        return collect_files(str(self.root), [self.answer.name], most).get(self.answer.name, "")
+
+    def _hand_over(self) -> None:
+        """Everything belongs to the agent's user."""
+        if self.belongs_to is None:
+            return
+        os.chown(self.root, self.belongs_to, self.belongs_to)
+        for entry in _entries(self.root):
+            if entry.stat(follow_symlinks=False).st_uid != self.belongs_to:
+                os.chown(entry.path, self.belongs_to, self.belongs_to, follow_symlinks=False)
 
     def collect(self) -> tuple[dict[str, str], list[str]]:
         """The text files that the agent wrote or changed in this turn, and the names of those left out."""
@@ -92,14 +115,30 @@ class Workspace:
         return kept, left_out
 
     def remove(self) -> None:
-        shutil.rmtree(self.root, ignore_errors=True)
+        """By a program that no depth of folders can stop."""
+        subprocess.run(["/bin/rm", "-rf", str(self.root)], check=False, stderr=subprocess.DEVNULL)
 
-    def _files(self) -> Iterator[tuple[str, Path]]:
+    def _files(self) -> list[tuple[str, Path]]:
         """Plain files under the workspace by name, in order; links and what tools leave behind are passed over."""
-        for path in sorted(self.place.rglob("*")):
-            name = path.relative_to(self.place)
-            if path.is_file() and not path.is_symlink() and not _PASSED_OVER & set(name.parts):
-                yield name.as_posix(), path
+        found: list[tuple[str, Path]] = []
+        for entry in _entries(self.place):
+            if entry.is_file(follow_symlinks=False):
+                found.append((Path(entry.path).relative_to(self.place).as_posix(), Path(entry.path)))
+            if len(found) > _MOST_SEEN:
+                break
+        return sorted(found)
+
+
+def _entries(place: Path) -> Iterator[os.DirEntry[str]]:
+    """What lies below a folder, down to a depth that people use; what cannot be opened is passed over."""
+    todo = [(str(place), 0)]
+    while todo:
+        folder, depth = todo.pop()
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                yield entry
+                if entry.is_dir(follow_symlinks=False) and entry.name not in _PASSED_OVER and depth < _DEPTH:
+                    todo.append((entry.path, depth + 1))
 
 
 def files_of(playbook: Playbook) -> dict[str, str]:
@@ -157,15 +196,29 @@ def _said(message: Message, blob: Blob, place: Path, *, alone: bool) -> str:
 
 def _shown(image: Image, blob: Blob, place: Path) -> str:
     data = image_bytes(image, blob)
-    path = place / "images" / f"{image.sha256[:16]}.{image.media_type.partition('/')[2] or 'png'}"
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(data)
-    return f"\n![image]({path.relative_to(place)})\n"
+    name = f"images/{image.sha256[:16]}.{image.media_type.partition('/')[2] or 'png'}"
+    _write(place, name, data)
+    return f"\n![image]({name})\n"
 
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode("utf-8", "replace"))
+def _write(place: Path, name: str, data: bytes) -> None:
+    """Writes a file below `place`, where an agent may have been: no link that it left leads anywhere else."""
+    path = place / name
+    for folder in reversed(path.relative_to(place).parents[:-1]):
+        if (place / folder).is_symlink() or not (place / folder).is_dir():
+            _clear(place / folder)
+            (place / folder).mkdir()
+    _clear(path)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "wb") as file:
+        file.write(data)
+
+
+def _clear(path: Path) -> None:
+    """Takes away whatever stands at `path`."""
+    if path.is_dir() and not path.is_symlink():
+        subprocess.run(["/bin/rm", "-rf", str(path)], check=False)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _state(path: Path) -> tuple[int, int]:

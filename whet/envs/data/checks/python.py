@@ -9,26 +9,32 @@ import importlib.util
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from whet.envs.arguments import Argument
-from whet.envs.base import call, work
+from whet.envs.base import killable, work
 from whet.envs.data.checks.base import AnswerCheck, Grading, graded
 from whet.envs.data.template import cell
 from whet.envs.fingerprint import code_in
-from whet.errors import WhetError
+from whet.errors import FaultError, WhetError
 from whet.source import module_from
-from whet.types import Score, Task
+from whet.types import Fault, Score, Task, failed
 
 Function = Callable[[str, dict[str, Any]], Any]
 
-_APPLY = "whet.envs.data.checks.python:apply"
+_APPLY, _LOAD = "whet.envs.data.checks.python:apply", "whet.envs.data.checks.python:loads"
 _GIVE = "return True or False, credit from 0 to 1, or a dict with 'score' and perhaps 'reason', 'detail', 'parts'"
 
 
 class PythonCheck(AnswerCheck):
-    """`(reply, row) -> bool | float | dict`. What it raises stops the run with the row: a defect is never a score."""
+    """`(reply, row) -> bool | float | dict`, called in a process of its own.
+
+    What it raises stops the run with the row: a defect is never a score. A reply that it is not done with in time
+    cannot be told to be right, and is scored `check_hung`; it would hang the check again. A check that ends its process
+    (`sys.exit`, a crash in a library) has graded nothing: a fault, `check_ended`.
+    """
 
     takes = (
         Argument("function", str, "", "the check: module:function or file.py:function"),
@@ -53,30 +59,39 @@ class PythonCheck(AnswerCheck):
         return cell(truth["row"].get(self.answer)) if self.answer is not None else None
 
     def grade(self, task: Task, said: str) -> Grading:
+        where = {"function": self.function, "code": self._code}
         shown = {"reply": said, "row": task.truth["row"]}
-        job = call(_APPLY, function=self.function, code=self._code, deadline=self.own["seconds"], **shown)
+        job = killable(_APPLY, seconds=self.own["seconds"], prepare=(_LOAD, where), **where, **shown)
         result = yield from work(job)
+        name, place = self.own["function"], task.truth["place"]
+        if result.error == "hung":
+            return failed("check_hung", f"{name} was {result.detail}")
+        if result.error == "ended":
+            raise FaultError(Fault("check_ended", place, f"{name} ended its process ({result.detail})"))
         problem = result.detail if result.error else result.value["problem"]
         if problem:
-            raise WhetError(f"{task.truth['place']}: {self.own['function']} {problem} for the reply {said[:60]!r}")
-        value = result.value["value"]
-        score = score_from(value, said)
-        if score is None:
-            given = f"returned {value!r:.60} for the reply {said[:60]!r}"
-            raise WhetError(f"{task.truth['place']}: {self.own['function']} {given}; {_GIVE}")
-        return score
+            raise WhetError(f"{place}: {name} {problem} for the reply {said[:60]!r}")
+        return Score(**result.value["score"])
+
+
+def loads(function: str, code: str) -> None:
+    """Imports the function, so that the time of the first check is its own."""
+    load_function(function, code)
 
 
 def apply(function: str, code: str, reply: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What the function says, or how it broke; it may write into the row it is shown."""
+    """The score that the function gives, or what is wrong with it; it may write into the row it is shown."""
     try:
-        return {"value": load_function(function, code)(reply, copy.deepcopy(dict(row))), "problem": ""}
+        value = load_function(function, code)(reply, copy.deepcopy(dict(row)))
+        score = score_from(value, reply)
+        given = "" if score is not None else f"returned {value!r:.60}; {_GIVE}, not this"
     except Exception as error:  # noqa: BLE001 - a user's own code: whatever it raises is told to the user
         trace = error.__traceback__
         while trace is not None and trace.tb_next is not None:
             trace = trace.tb_next
         line = f" in line {trace.tb_lineno} of {Path(trace.tb_frame.f_code.co_filename).name}" if trace else ""
-        return {"value": None, "problem": f"raised {type(error).__name__}: {error}{line}"}
+        return {"score": None, "problem": f"raised {type(error).__name__}: {error}{line}"}
+    return {"score": None if score is None else asdict(score), "problem": given}
 
 
 def score_from(value: Any, said: str) -> Score | None:
@@ -124,7 +139,10 @@ def code_digest(address: str) -> str:
 def load_function(address: str, code: str) -> Function:
     """The function at `module:function` or `file.py:function`, imported once for each state of its `code`."""
     where, _, name = address.rpartition(":")
-    module = module_from(Path(where)) if where.endswith(".py") else _from_module(where)
+    try:
+        module = module_from(Path(where)) if where.endswith(".py") else _from_module(where)
+    except SystemExit as end:
+        raise WhetError(f"function: {where} ends the program when it is imported (SystemExit: {end.code})") from None
     found = getattr(module, name, None)
     if not callable(found):
         raise WhetError(f"function: {where} has no function {name!r}")

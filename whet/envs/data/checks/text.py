@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import string
 import unicodedata
@@ -11,16 +10,20 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from whet.envs.arguments import Argument
-from whet.envs.data.checks.base import SEPARATOR, THRESHOLD, AnswerCheck, graded
+from whet.envs.base import killable, work
+from whet.envs.data.checks import patterns
+from whet.envs.data.checks.base import SEPARATOR, THRESHOLD, AnswerCheck, Grading, graded
 from whet.envs.data.checks.distance import edits
 from whet.envs.data.template import cell
-from whet.errors import WhetError
-from whet.types import Score
+from whet.errors import FaultError, WhetError
+from whet.types import Fault, Score, Task, failed
 
 IGNORE_CASE = Argument("ignore_case", bool, False, "whether upper and lower case are the same")
 
 LONGEST = 100_000
 """A reply is searched no further than this."""
+
+_SEARCH, _COMPILE = "whet.envs.data.checks.patterns:search", "whet.envs.data.checks.patterns:loads"
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -60,32 +63,45 @@ def _within(words: str, text: str) -> bool:
 
 
 class RegexCheck(AnswerCheck):
-    """The answer column holds a pattern that is found in the reply."""
+    """The answer column holds a pattern that is found in the reply.
 
-    takes = (IGNORE_CASE,)
+    The linear engine looks for it where it can (`patterns`); otherwise Python's own, which may backtrack for ever,
+    does so where it can be stopped. Where it is not done in time, the pattern was not found: `check_hung`.
+    """
+
+    takes = (IGNORE_CASE, Argument("seconds", float, 5.0, "how long one check may take"))
 
     def truth(self, row: Mapping[str, Any], place: str) -> Any:
         assert self.answer is not None
         pattern = cell(row.get(self.answer))
         try:
-            matches_nothing = bool(_compiled(pattern, self.own["ignore_case"]).search(""))
-        except re.error as error:
+            patterns.compiled(pattern, self.own["ignore_case"])
+        except (re.error, OverflowError, RecursionError) as error:
             raise WhetError(f"{place}, column {self.answer!r}: {pattern!r} is not a pattern: {error}") from None
-        if matches_nothing:
+        if self._matches_nothing(pattern):
             raise WhetError(f"{place}, column {self.answer!r}: {pattern!r} matches an empty reply")
         return pattern
+
+    def _matches_nothing(self, pattern: str) -> bool:
+        told = patterns.found(pattern, self.own["ignore_case"], "")
+        return patterns.search(pattern, self.own["ignore_case"], "") if told is None else told
 
     def oracle(self, truth: Any) -> str | None:
         return None
 
-    def score(self, truth: Any, said: str) -> Score:
-        found = _compiled(truth, self.own["ignore_case"]).search(said[:LONGEST])
-        return graded(float(found is not None), said)
-
-
-@functools.lru_cache(maxsize=4096)
-def _compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
+    def grade(self, task: Task, said: str) -> Grading:
+        if not said.strip():
+            return failed("no_answer", "nothing to read in the reply")
+        asked = {"pattern": task.truth, "ignore_case": self.own["ignore_case"], "text": said[:LONGEST]}
+        found = patterns.found(**asked)
+        if found is None:
+            result = yield from work(killable(_SEARCH, seconds=self.own["seconds"], prepare=(_COMPILE, {}), **asked))
+            if result.error == "hung":
+                return failed("check_hung", f"the pattern {task.truth[:60]!r} was {result.detail}")
+            if result.error:
+                raise FaultError(Fault("check_ended", "regex", f"{task.truth[:60]!r}: {result.detail}"))
+            found = bool(result.value)
+        return graded(float(found), said)
 
 
 class ExactMatchCheck(AnswerCheck):

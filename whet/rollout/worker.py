@@ -1,0 +1,58 @@
+"""The other side of a killable work: a process of its own that calls functions until it is killed or told to end.
+
+Started by `whet.rollout.workers`. Whatever the function does (hang, exit, crash) it does to this process alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import math
+import pickle
+import signal
+import socket
+import struct
+import sys
+from typing import Any
+
+HEADER = struct.Struct("!Q")
+
+_OVERTIME = 5
+"""Seconds beyond its time after which a call ends this process, should nobody be left to kill it."""
+
+
+def main(settings: str) -> None:
+    """Serves the socket whose number is in `settings`, with the module path of whoever started it."""
+    told = json.loads(settings)
+    sys.path[:] = told["path"]
+    channel = socket.socket(fileno=int(told["channel"]))
+    # The default answer ends the process in the middle of anything, also of a search that lets no Python code run.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    with contextlib.suppress(ConnectionError), channel.makefile("rb") as source:
+        while header := source.read(HEADER.size):
+            function, arguments, seconds = pickle.loads(source.read(HEADER.unpack(header)[0]))
+            signal.alarm(math.ceil(seconds) + _OVERTIME)
+            answer = _answer(function, arguments)
+            signal.alarm(0)
+            channel.sendall(HEADER.pack(len(answer)) + answer)
+
+
+def _answer(function: str, arguments: dict[str, Any]) -> bytes:
+    """What the function returned, or what it raised, as JSON: whoever reads it trusts nothing from here."""
+    module, _, name = function.partition(":")
+    try:
+        value = getattr(importlib.import_module(module), name)(**arguments)
+        return json.dumps({"value": value}).encode()
+    except (SystemExit, KeyboardInterrupt, GeneratorExit) as end:
+        return _told("ended", end)
+    except BaseException as error:  # noqa: BLE001 - the function's own, whatever it is: its answer
+        return _told("raised", error)
+
+
+def _told(error: str, raised: BaseException) -> bytes:
+    try:
+        said = f"{type(raised).__name__}: {raised}"
+    except Exception:  # noqa: BLE001 - an exception that cannot be printed
+        said = type(raised).__name__
+    return json.dumps({"error": error, "detail": said[:2000]}).encode()

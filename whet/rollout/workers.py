@@ -1,0 +1,158 @@
+"""Works that can be killed: warm processes for functions that may hang, exit or crash, such as a user's own check.
+
+A thread cannot be stopped and takes the whole program along when it ends it. A process can be killed at its deadline in
+the middle of anything, and what becomes of it is an answer: `hung` and `ended` are named outcomes, and the next work
+gets another process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from whet.rollout.worker import HEADER
+from whet.types import WorkResult
+
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from whet.rollout import worker; worker.main(sys.argv[2])"
+_HOME = str(Path(__file__).parents[2])
+
+_PREPARATION = 60.0
+"""Seconds that loading what a function needs may take; they do not count against its own."""
+
+_MOST_ANSWER = 64 << 20
+
+
+class KillableWorker:
+    """One process. It is used for one call at a time, and again for the next unless it had to be killed."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        self._channel = ours
+        self.prepared: set[str] = set()
+        with theirs:
+            settings = json.dumps({"channel": theirs.fileno(), "path": sys.path})
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _START, _HOME, settings],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    async def call(self, function: str, arguments: Mapping[str, Any], seconds: float) -> WorkResult:
+        """What the function gave. Raises `TimeoutError`, or `ConnectionError` where the process has ended."""
+        body = pickle.dumps((function, dict(arguments), seconds))
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(seconds):
+            await loop.sock_sendall(self._channel, HEADER.pack(len(body)) + body)
+            (size,) = HEADER.unpack(await self._exactly(HEADER.size))
+            if size > _MOST_ANSWER:
+                raise ConnectionError("an answer of that size is none")
+            answer = json.loads(await self._exactly(size))
+        return WorkResult(answer.get("value"), answer.get("error", ""), answer.get("detail", ""))
+
+    async def _exactly(self, size: int) -> bytes:
+        received = bytearray()
+        while len(received) < size:
+            part = await asyncio.get_running_loop().sock_recv(self._channel, min(size - len(received), 1 << 20))
+            if not part:
+                raise ConnectionError("the process has ended")
+            received += part
+        return bytes(received)
+
+    def kill(self) -> None:
+        """Ends it with all that it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._channel.close()
+
+    def epitaph(self) -> str:
+        """How it ended by itself, for a person; it is buried after that."""
+        with contextlib.suppress(subprocess.TimeoutExpired):  # its end of the channel closes a moment before it does
+            self._process.wait(1.0)
+        status = self._process.poll()
+        self.kill()
+        if status is None:
+            return "it closed its channel"
+        return f"exit status {status}" if status >= 0 else f"signal {_signal_name(-status)}"
+
+
+class KillableWorkers:
+    """As many processes as there is work for at the same time, at most `width`; each is started when it is needed."""
+
+    def __init__(self, width: int | None = None) -> None:
+        self._free = asyncio.Semaphore(width or max(2, os.cpu_count() or 1))
+        self._idle: list[KillableWorker] = []
+        self._busy: set[KillableWorker] = set()
+
+    async def perform(self, payload: Mapping[str, Any]) -> WorkResult:
+        """Calls `function` with `arguments` within `seconds`; `prepare`, a function with arguments, comes before."""
+        async with self._free:
+            worker = await self._ready()
+            self._busy.add(worker)
+            try:
+                result = await self._prepared(worker, payload.get("prepare"))
+                if result is None:
+                    result = await worker.call(payload["function"], payload["arguments"], payload["seconds"])
+            except TimeoutError:
+                worker.kill()
+                return WorkResult(error="hung", detail=f"not done after {payload['seconds']:g} s")
+            except ConnectionError:
+                return WorkResult(error="ended", detail=await asyncio.to_thread(worker.epitaph))
+            except BaseException:
+                worker.kill()
+                raise
+            finally:
+                self._busy.discard(worker)
+            self._idle.append(worker)
+            return result
+
+    async def _ready(self) -> KillableWorker:
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.alive:
+                return worker
+            worker.kill()
+        return await asyncio.to_thread(KillableWorker)
+
+    async def _prepared(self, worker: KillableWorker, prepare: Any) -> WorkResult | None:
+        """None where all is ready; otherwise what went wrong."""
+        mark = json.dumps(prepare, sort_keys=True, default=str)
+        if mark in worker.prepared:
+            return None
+        if prepare is not None:
+            function, arguments = prepare
+            result = await worker.call(function, arguments, _PREPARATION)
+            if result.error:
+                return result
+        worker.prepared.add(mark)
+        return None
+
+    def close(self) -> None:
+        for worker in (*self._idle, *self._busy):
+            worker.kill()
+        self._idle.clear()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
