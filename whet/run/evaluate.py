@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,12 +72,9 @@ class EvalResult:
         return RunPage(parts, 1 if nothing else 0)
 
     def __str__(self) -> str:
-        from rich.console import Console
+        from whet.screen import plain
 
-        page = Console(width=110, no_color=True, file=StringIO())
-        with page.capture() as captured:
-            page.print(self.renderable())
-        return captured.get().rstrip()
+        return plain(self.renderable())
 
 
 @dataclass(frozen=True, slots=True)

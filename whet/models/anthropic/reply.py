@@ -14,7 +14,7 @@ from whet.models.anthropic.thoughts import Blocks
 from whet.models.base import FREE, Price, Request
 from whet.models.chat import fenced
 from whet.models.chat.endpoint import HttpAnswer
-from whet.models.chat.json_body import Json, Quote, error_of
+from whet.models.chat.json_body import Json, Quote, error_of, plausible
 from whet.models.chat.retry import Trouble
 from whet.models.chat.status import AGAIN, ContentRefusal, refused
 from whet.models.chat.toolcalls import CallReader, ReplyCalls, demanded
@@ -90,7 +90,7 @@ def _text(block: Json, name: str) -> str:
 def usage_of(data: Json, price: Price | None) -> Usage:
     """What the call used. The service counts cached prompt tokens apart; here they are part of the prompt."""
     told = data.get("usage")
-    if not isinstance(told, dict):
+    if not isinstance(told, dict) or not plausible(told):
         return Usage(calls=1, usd=0.0 if price == FREE else None)
     fresh, written, cached, completion = (
         told[name] if isinstance(told.get(name), int) else 0

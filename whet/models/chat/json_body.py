@@ -11,6 +11,7 @@ import orjson
 
 from whet.models.chat.retry import Trouble
 from whet.models.secrets import quoted
+from whet.outside import KEYS
 
 Json = dict[str, Any]
 Quote = Callable[[str], str]
@@ -20,13 +21,13 @@ Quote = Callable[[str], str]
 def decoded(body: bytes, quote: Quote = quoted) -> Any:
     """A body as JSON. Half surrogates and broken UTF-8, which a careless server may send, become U+FFFD."""
     try:
-        return orjson.loads(body)
+        return KEYS.hide_in_json(orjson.loads(body), body)
     except orjson.JSONDecodeError:
         pass
     text = body.decode("utf-8", "replace")
     try:
-        return _whole(json.loads(text))
-    except (ValueError, RecursionError):
+        return KEYS.hide_in_json(_whole(json.loads(text)), body)
+    except (ValueError, TypeError, RecursionError):
         pass
     # Raised out here: the decoder's own error would carry the whole body along.
     raise Trouble("bad_reply", f"the body of {len(body)} bytes is not JSON: {quote(text)}")
@@ -40,6 +41,12 @@ def error_of(body: bytes, quote: Quote = quoted) -> Json:
         return {}
     error = data.get("error") if isinstance(data, dict) else None
     return error if isinstance(error, dict) else {}
+
+
+def plausible(usage: Json) -> bool:
+    """Whether every number of a usage can be one: not below zero, not without end. One that cannot makes all unknown."""
+    numbers = [value for value in usage.values() if isinstance(value, int | float)]
+    return all(0 <= number < 2**53 for number in numbers) and not any(number != number for number in numbers)
 
 
 _HALF_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -8,7 +8,7 @@ from typing import Any
 
 from whet.models.base import FREE, Price, Request
 from whet.models.chat import fenced
-from whet.models.chat.json_body import Json, Quote
+from whet.models.chat.json_body import Json, Quote, plausible
 from whet.models.chat.retry import Trouble
 from whet.models.chat.toolcalls import CallReader, ReplyCalls, demanded
 from whet.models.options import ModelOptions
@@ -122,7 +122,7 @@ def _is_id(token: Any) -> bool:
 def usage_of(data: Json, price: Price | None) -> Usage:
     """What the call used. Dollars as the server reports them, else by `price`, else unknown."""
     told = data.get("usage")
-    if not isinstance(told, dict):
+    if not isinstance(told, dict) or not plausible(told):
         return Usage(calls=1, usd=0.0 if price == FREE else None)
     details = told.get("prompt_tokens_details")
     cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
