@@ -91,6 +91,8 @@ class Hostile:
     behave: Behave
     family: int = socket.AF_INET
     tls: ssl.SSLContext | None = None
+    greeting: bytes = b""
+    """Sent before anything is asked."""
     requests: int = 0
     connections: int = 0
     _open: set[socket.socket] = field(default_factory=set)
@@ -106,9 +108,10 @@ class Hostile:
         host = "[::1]" if self.family == socket.AF_INET6 else "127.0.0.1"
         return f"{'https' if self.tls else 'http'}://{host}:{self.port}/v1"
 
-    def start(self) -> None:
+    def start(self, port: int = 0) -> None:
         listener = socket.socket(self.family)
-        listener.bind(("::1" if self.family == socket.AF_INET6 else "127.0.0.1", 0))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("::1" if self.family == socket.AF_INET6 else "127.0.0.1", port))
         listener.listen(512)
         self._listener = listener
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
@@ -136,6 +139,8 @@ class Hostile:
         with contextlib.suppress(OSError, ValueError):
             if self.tls is not None:
                 connection = self.tls.wrap_socket(connection, server_side=True)
+            if self.greeting:
+                connection.sendall(self.greeting)
             buffer = b""
             while True:
                 while (end := buffer.find(b"\r\n\r\n")) < 0:

@@ -68,6 +68,14 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
+def broken_line(error: BaseException) -> str:
+    """The innermost line of code on the way to an error, as FILE:LINE."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else "no line of code"
+
+
 _REMEDIES = {
     errno.ENOSPC: "make room there, or name another place",
     errno.EDQUOT: "make room there, or name another place",

@@ -146,6 +146,7 @@ def spellings(value: str) -> Iterator[str]:
     yield quote(value, safe="")
     yield quote(value)
     yield "".join(f"%{byte:02x}" for byte in raw)
+    yield "".join(f"\\u{byte:04x}" for byte in raw)
     yield raw.hex()
     for before in range(3):
         # Of the groups of four characters, those that hold nothing but the key are the same whatever stands around it.

@@ -76,11 +76,13 @@ def _frames(error: BaseException) -> list[str]:
 
 def _foreign(error: BaseException) -> str:
     """The user's own line that broke: the innermost one that is neither Whet's, nor Python's, nor a package's."""
-    ours = (str(Path(__file__).parents[1]), *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
-    frames = [frame for frame in _frames(error) if not frame.startswith("<")]
-    if not frames or frames[-1].startswith(ours[0]):
-        return ""
-    return next((frame for frame in reversed(frames) if not frame.startswith(ours)), "")
+    python, ours = str(sysconfig.get_path("stdlib")), str(Path(__file__).parents[1])
+    frames = [
+        frame
+        for frame in _frames(error)
+        if not frame.startswith(("<", python)) and "site-packages" not in frame.partition(ours)[0]
+    ]
+    return "" if not frames or frames[-1].startswith(ours) else frames[-1]
 
 
 def _code(end: SystemExit) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from whet.envs.base import Environment, stratify
+from whet.envs.base import Environment, size_of, stratify
 from whet.errors import WhetError
 from whet.keys import seed_for
 from whet.types import Split
@@ -41,7 +41,7 @@ def window(n: int) -> int:
 
 
 def _population(env: Environment, split: Split, n: int | None) -> int:
-    size = env.size(split)
+    size = size_of(env, split)
     if n is not None and n <= 0:
         raise WhetError(f"a sample of {n} tasks of {env.name} is empty: ask for at least 1")
     if size is None:

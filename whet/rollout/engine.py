@@ -213,7 +213,7 @@ class _Shift:
         try:
             return await engine.rollout(ticket, request, conversation)
         except (BudgetReached, Unreachable) as reached:
-            self.tally.stopped = str(reached)
+            self.tally.stopped, self.tally.failed = str(reached), isinstance(reached, Unreachable)
             self._abandoned(conversation)
             return None
         except asyncio.CancelledError:
@@ -246,6 +246,7 @@ class _Shift:
         self.tally.faults += 1
         self.faults_in_a_row += 1
         if self.faults_in_a_row == self.engine.patience:
+            self.tally.failed = True
             self.tally.stopped = f"{self.engine.patience} faults in a row, the last: {rollout.outcome}"
 
 

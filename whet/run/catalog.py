@@ -12,7 +12,7 @@ from whet.errors import WhetError
 from whet.ledger.store import FILE, Ledger
 from whet.rollout.placement import place
 from whet.run.kinds import RunEntry, kind_of
-from whet.run.workspace import find_run
+from whet.run.workspace import find_run, records_of
 from whet.types import Message, Playbook, Rollout
 
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ def list_runs(runs: Path) -> list[RunEntry]:
 def _entry(folder: Path) -> RunEntry:
     changed = max(file.stat().st_mtime for file in folder.glob("ledger.sqlite*"))
     try:
-        return kind_of(find_run(folder)).entry(folder, changed)
+        with records_of(folder):
+            return kind_of(find_run(folder)).entry(folder, changed)
     except WhetError as error:
         where, _, what = str(error).partition(": ")
         return RunEntry(folder.name, changed, trouble=what if where.startswith(str(folder)) else str(error))
-    except (LookupError, ValueError, OSError, sqlite3.Error) as error:  # a file or a record of it is not what it was
+    except (OSError, sqlite3.Error) as error:  # a file or a record of it is not what it was
         return RunEntry(folder.name, changed, trouble=f"damaged ({type(error).__name__}: {error})")
 
 
@@ -53,7 +54,8 @@ def runs_table(found: Sequence[RunEntry]) -> RenderableType:
 def show_run(name: str, runs: Path) -> RenderableType:
     """The page of a run of any kind."""
     folder = find_run(name, runs)
-    return kind_of(folder).show(folder)
+    with records_of(folder):
+        return kind_of(folder).show(folder)
 
 
 def show_transcripts(name: str, task: str, runs: Path) -> RenderableType:
@@ -61,7 +63,7 @@ def show_transcripts(name: str, task: str, runs: Path) -> RenderableType:
     from rich.text import Text
 
     folder = find_run(name, runs)
-    with Ledger.read(folder) as ledger:
+    with records_of(folder), Ledger.read(folder) as ledger:
         tasks = {f"{outcome.ticket.split}/{outcome.ticket.index}" for outcome in ledger.outcomes() if not outcome.fault}
         if task not in tasks:
             known = min(tasks, default="none")
