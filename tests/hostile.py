@@ -27,7 +27,9 @@ ESCAPES = "\x1b[31mred\x1b]0;title\x07\x1b[2J\x9b31m\r\x08"
 BIDI = "user\u202egnp.exe\u2066\u2069\u200b\u200f\u2028\ufeff\U000e0041"
 MARKUP = "[/bold] [red]x[/] [link=file:///etc/passwd]y[/link] :smile: [bold"
 
-ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
+ACTS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
+)
 """Characters that do something to a terminal or to what a reader sees, beside line ends and tabs."""
 
 LATE = 5.0

@@ -25,7 +25,7 @@ class FaultError(Exception):
 
 
 class Unreachable(FaultError):
-    """A server is gone: nobody answers there, however often it is tried. Ends the run cleanly; restarting continues it."""
+    """A server is gone: nobody answers, however often it is tried. Ends the run cleanly; restarted, it continues."""
 
     def __str__(self) -> str:
         return f"{self.fault.where} cannot be reached: {self.fault.message}"

@@ -34,7 +34,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         mode = place.stat().st_mode if place.exists() else stat.S_IFREG | OWN_FILE
         if not stat.S_ISREG(mode):
             with place.open("wb", buffering=0) as device:
-                yield device  # type: ignore[misc]
+                yield device
             return
         beside = beside_of(place)
         try:

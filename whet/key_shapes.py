@@ -118,7 +118,11 @@ def _command(text: str) -> str:
             return what
         name, equals, value = word.lstrip("-").partition("=")
         named = equals and _SECRET_ENDING.fullmatch(re.sub(r"[^a-z0-9]+", "_", name.lower()))
-        if (named and _VALUE.fullmatch(value) and "-" not in value) or looks_like_key(value or word) or _holds_known(word):
+        if (
+            (named and _VALUE.fullmatch(value) and "-" not in value)
+            or looks_like_key(value or word)
+            or _holds_known(word)
+        ):
             return what
         if word.lower() == "bearer" and any(_VALUE.fullmatch(said) for said in words[at + 1 : at + 2]):
             return what

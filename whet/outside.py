@@ -4,15 +4,15 @@ Outside text is what a server, a model, a task, a file name, an environment or a
 done to it, at two places:
 
 * `shown` is for whatever a person sees. Characters that steer a terminal or turn a line around (control characters,
-  escapes, bidi marks, other invisible ones) become their visible spelling, such as `\\x1b`, and known keys become `***`.
-* `KEYS.hide` is for whatever is kept. A reply is data: it stays as it is to the byte, an escape included, so that it can
-  be replayed and trained on. Only keys are taken out.
+  escapes, bidi marks, other invisible ones) become their visible spelling, such as `\\x1b`, and known keys `***`.
+* `KEYS.hide` is for whatever is kept. A reply is data: it stays as it is to the byte, an escape included, so that it
+  can be replayed and trained on. Only keys are taken out.
 
-A key is known from the moment it is read (`whet.models.secrets.sealed`) to the end of the process, also when it was
-replaced meanwhile. It is found in any case of its letters, plain, reversed, as JSON and URLs spell it, in hexadecimal and
-in base64 at all three alignments. It is not found where a text tells it in pieces, compressed, or encoded twice; in what
-is quoted for a message, longer pieces of it go too (`KEYS.hide_pieces`). Placeholders of fewer than `LEAST` characters,
-which servers without keys are given, are no secret: every other text holds them by chance.
+A key is known from the moment it is read (`whet.models.secrets.sealed`) to the end of the process, also when another
+took its place meanwhile. It is found in any case of its letters, plain, reversed, as JSON and URLs spell it, in
+hexadecimal and in base64 at all three alignments. It is not found where a text tells it in pieces, compressed, or
+encoded twice; from what is quoted in a message longer pieces of it are taken too (`KEYS.hide_pieces`). Placeholders of
+fewer than `LEAST` characters, which servers without keys are given, are no secret: any text holds them by chance.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _spelled(found: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-class KeyRing:
+class Keychain:
     """The keys that this process has read, and their spellings. There is one, `KEYS`: a print knows no run."""
 
     def __init__(self) -> None:
@@ -169,4 +169,4 @@ def _without_pieces(text: str, value: str) -> str:
     return "".join(HIDDEN if secret else "".join(letter for letter, _ in run) for secret, run in runs)
 
 
-KEYS = KeyRing()
+KEYS = Keychain()

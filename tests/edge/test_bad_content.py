@@ -14,8 +14,9 @@ from pathlib import Path
 
 import orjson
 import pytest
-from command_line import Said, Whet
+from command_line import Whet
 from hostile import BIDI, ESCAPES, LATE, MARKUP, SUMS, Behave, Talk, completion, harmless, hostile, right
+
 
 def body(data: bytes, status: int = 200, **more: object) -> Behave:
     return lambda talk: talk.answer(data, status, **more)  # type: ignore[arg-type]
@@ -112,7 +113,9 @@ SCENES: dict[str, Scene] = {
     "deep arrays": Scene(body(b"[" * 200_000), told="is not JSON"),
     "deep objects": Scene(body(b'{"a":' * 90_000 + b"1" + b"}" * 90_000), told="is not JSON"),
     "deep arguments": Scene(body(b'{"choices":' + b"[" * 900 + b"]" * 900 + b"}"), told="no message"),
-    "numbers without end": Scene(body(b'{%s,"usage":{"prompt_tokens":1e999,"cost":%s}}' % (SOLVED % b"1", b"9" * 9000))),
+    "numbers without end": Scene(
+        body(b'{%s,"usage":{"prompt_tokens":1e999,"cost":%s}}' % (SOLVED % b"1", b"9" * 9000))
+    ),
     "huge usage": Scene(body(b'{%s,"usage":{"prompt_tokens":%s}}' % (SOLVED % b"1", b"9" * 400)), 0),
     "negative usage": Scene(lambda talk: talk.say("1", usage={"prompt_tokens": -5, "completion_tokens": -(2**60)}), 0),
     "NaN in usage": Scene(body(b'{%s,"usage":{"prompt_tokens":NaN,"cost":Infinity}}' % (SOLVED % b"1")), 0),

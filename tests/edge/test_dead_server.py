@@ -1,4 +1,4 @@
-"""A server that is gone ends the run within a few attempts, in one line, and costs no rollout; one that is flaky does not."""
+"""A server that is gone ends the run within a few attempts and costs no rollout; one that is flaky does not."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hostile import SUMS, Hostile, Talk, harmless, hostile, right
 
 from whet.errors import Unreachable
 from whet.ledger.store import Ledger
-from whet.models.chat.reach import ACQUAINTANCE, DOUBT, STRANGER, Reach, Unanswered
+from whet.models.chat.reach import ACQUAINTANCE, DOUBT, STRANGER, NoAnswer, Reach
 
-REFUSED = Unanswered("connection", "refused")
+REFUSED = NoAnswer("connection", "refused")
 
 
 def evaluate(whet: Whet, base_url: str, *more: str, n: int = 200) -> Said:
@@ -178,7 +178,7 @@ class Server:
                 return await self.reach.attempt(send)
             except Unreachable:
                 return "gone"
-            except Unanswered:
+            except NoAnswer:
                 continue
         return "fault"
 

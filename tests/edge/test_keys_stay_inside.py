@@ -20,9 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet import outside
+from whet.config.load import write_config
+from whet.config.schema import EndpointSection
 from whet.errors import WhetError
 from whet.key_shapes import hide_shapes, refuse_keys
-from whet.outside import HIDDEN, KEYS, KeyRing, harmless as harmless_text, shown, shown_json, shown_line
+from whet.outside import HIDDEN, KEYS, Keychain, shown, shown_json, shown_line
+from whet.outside import harmless as harmless_text
 from whet.wire import reply_in
 
 KEY = "sk-canary/0123+abcdef=9876zyxwv"
@@ -40,7 +43,9 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "json": lambda key: json.dumps(key),
     "json, every letter": lambda key: "".join(f"\\u{ord(letter):04x}" for letter in key),
     **{
-        f"base64 after {before}": lambda key, before=before: base64.b64encode(b"x" * before + key.encode() + b"tail").decode()
+        f"base64 after {before}": lambda key, before=before: base64.b64encode(
+            b"x" * before + key.encode() + b"tail"
+        ).decode()
         for before in range(4)
     },
     "base64 for URLs": lambda key: base64.urlsafe_b64encode(b"ab" + key.encode()).decode(),
@@ -50,7 +55,9 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 def leaks(data: bytes, key: str = KEY) -> list[str]:
     """The spellings of `key` that stand in `data`, found in another way than the boundary finds them."""
     small = data.lower()
-    needles = {name: make(key).strip('"').lower().encode() for name, make in SPELLINGS.items() if not name.startswith("base64")}
+    needles = {
+        name: make(key).strip('"').lower().encode() for name, make in SPELLINGS.items() if not name.startswith("base64")
+    }
     found = [name for name, needle in needles.items() if needle.removeprefix(b"authorization: bearer ") in small]
     for run in re.findall(rb"[A-Za-z0-9+/_-]{16,}", data):
         for start in range(4):
@@ -128,16 +135,20 @@ def test_leaks_would_be_found() -> None:
         assert leaks(b"some text " + spell(KEY).encode() + b" and more"), name
 
 
-@given(st.binary(max_size=40), st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=8, max_size=60), st.binary(max_size=40))
-def test_no_spelling_of_any_key_gets_past_the_ring(before: bytes, key: str, after: bytes) -> None:
-    ring = KeyRing()
-    ring.add(key)
+@given(
+    st.binary(max_size=40),
+    st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=8, max_size=60),
+    st.binary(max_size=40),
+)
+def test_no_spelling_of_any_key_gets_past_the_keychain(before: bytes, key: str, after: bytes) -> None:
+    chain = Keychain()
+    chain.add(key)
     for spell in SPELLINGS.values():
-        hidden = ring.hide_bytes(before + spell(key).encode() + after)
+        hidden = chain.hide_bytes(before + spell(key).encode() + after)
         if key not in HIDDEN * 20:
             assert key.encode().lower() not in hidden.lower()
     encoded = base64.b64encode(before + key.encode() + after)
-    assert HIDDEN.encode() in ring.hide_bytes(encoded)
+    assert HIDDEN.encode() in chain.hide_bytes(encoded)
 
 
 def test_a_reply_without_a_key_is_the_same_object_and_one_with_it_is_not() -> None:
@@ -163,7 +174,9 @@ def test_placeholders_are_no_secrets() -> None:
 
 def test_a_message_holds_no_longer_piece_of_a_key() -> None:
     KEYS.add(KEY)
-    assert KEYS.hide_pieces(f"it begins with {KEY[:12]} and ends in {KEY[-10:]}") == "it begins with *** and ends in ***"
+    assert (
+        KEYS.hide_pieces(f"it begins with {KEY[:12]} and ends in {KEY[-10:]}") == "it begins with *** and ends in ***"
+    )
 
 
 # --------------------------------------------------------------------------------------------- what a person sees
@@ -189,7 +202,11 @@ def test_what_is_shown_is_stable_and_on_one_line_where_it_must_be(text: str) -> 
     assert "\n" not in shown_line(text)
 
 
-@given(st.recursive(st.none() | st.integers(-9, 9) | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+@given(
+    st.recursive(
+        st.none() | st.integers(-9, 9) | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
 def test_json_that_is_shown_is_the_same_json(value: object) -> None:
     try:
         written = orjson.dumps(value)
@@ -223,7 +240,10 @@ REFUSED: dict[str, tuple[str, object]] = {
     "printf": ("control.target.key_command", "/usr/bin/printf %s hunter2"),
     "a shell": ("control.target.key_command", "sh -c 'echo hunter2'"),
     "an option of a command": ("control.target.key_command", "vault read --token=s3cr3t0123456789"),
-    "a header of a command": ("control.target.key_command", "curl -H 'Authorization: Bearer abcdef0123456789' https://x"),
+    "a header of a command": (
+        "control.target.key_command",
+        "curl -H 'Authorization: Bearer abcdef0123456789' https://x",
+    ),
     "an address of a command": ("control.target.key_command", "curl https://me:pa55@host/token"),
     "a pass for the judge": ("judge.extra.password", "x"),
     "a key of an optimiser": ("optimizer.extra.token", "x"),
@@ -287,7 +307,13 @@ def test_the_command_line_refuses_keys_and_writes_nothing(whet: Whet, tmp_path: 
     assert not list(tmp_path.iterdir())
 
 
-# --------------------------------------------------------------------------------------------- keys of commands, folders
+def test_a_config_that_a_program_made_is_looked_through_before_it_is_written() -> None:
+    section = EndpointSection(base_url="http://127.0.0.1:9/v1?api_key=hunter2")
+    with pytest.raises(WhetError, match="base_url has a key in its query"):
+        write_config(section)
+
+
+# --------------------------------------------------------------------------------------------- commands, folders
 
 
 def _with_key_command(whet: Whet, program: str) -> Said:
@@ -306,7 +332,9 @@ def test_what_a_key_command_complains_of_is_told_without_its_keys(whet: Whet) ->
     assert len(said.err) < 600
 
 
-@pytest.mark.parametrize("program", ["while True: print('y' * 9999)", "import sys\nwhile True: print('y' * 9999, file=sys.stderr)"])
+@pytest.mark.parametrize(
+    "program", ["while True: print('y' * 9999)", "import sys\nwhile True: print('y' * 9999, file=sys.stderr)"]
+)
 def test_a_key_command_that_prints_without_end_is_stopped(whet: Whet, program: str) -> None:
     said = _with_key_command(whet, program)
     harmless(said)
@@ -342,5 +370,5 @@ def test_a_run_is_its_owners_alone(whet: Whet, tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "x.json").stat().st_mode) == 0o600
 
 
-def test_the_ring_of_the_process_is_one() -> None:
+def test_the_keychain_of_the_process_is_one() -> None:
     assert outside.KEYS is KEYS

@@ -66,7 +66,9 @@ def _explained(error: Exception) -> int:
         complain(f"out of memory; close other programs, or lower --concurrency; {KEPT}")
         return MENDABLE
     where = _frames(error)[-1:] or ["unknown"]
-    complain(f"defect: {type(error).__name__}: {error} ({where[0]}); {KEPT}. {TRACEBACK}=1 shows the way, please report")
+    complain(
+        f"defect: {type(error).__name__}: {error} ({where[0]}); {KEPT}. {TRACEBACK}=1 shows the way, please report"
+    )
     return DEFECT
 
 

@@ -88,8 +88,10 @@ def validate(kind: type[Config], data: Mapping[str, Any], where: str) -> Config:
 
 
 def write_config(config: BaseModel) -> bytes:
-    """The resolved config as TOML."""
-    return tomlkit.dumps(config.model_dump(mode="json", exclude_none=True)).encode()
+    """The resolved config as TOML; one that a program made is looked through for keys before it is written down."""
+    data = config.model_dump(mode="json", exclude_none=True)
+    refuse_keys(data, "config")
+    return tomlkit.dumps(data).encode()
 
 
 def _explain(kind: type[BaseModel], error: ErrorDetails) -> str:

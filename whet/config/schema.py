@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from whet.config.playbooks import BLANK
 from whet.types import Split
 
+
 class Section(BaseModel):
     """A part of a config: frozen, and nothing unknown passes."""
 

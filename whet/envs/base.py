@@ -14,7 +14,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, Self, cast, runtime_checkable
 
-from whet.errors import WhetError
 from whet.types import (
     Ask,
     Label,
@@ -111,14 +110,6 @@ class Environment(Protocol):
     def blob(self, sha256: str) -> bytes:
         """The bytes of an image that a message names."""
         raise KeyError(sha256)
-
-
-def size_of(env: Environment, split: Split) -> int | None:
-    """How many tasks a split has, as the environment says it; what is no number of tasks is refused."""
-    size: Any = env.size(split)
-    if size is not None and (not isinstance(size, int) or size < 0):
-        raise WhetError(f"the size of the {split} split of {env.name} is {size!r}: it must be a whole number, or None")
-    return size
 
 
 def ask(

@@ -147,7 +147,9 @@ def _sound(where: str, env: Any) -> Environment:
         raise WhetError(f"{where} is not an environment: it has no {', '.join(missing)}; subclass whet.Environment")
     empty = [name for name in _WRITTEN if getattr(type(env), name, None) is getattr(Environment, name)]
     if empty:
-        raise WhetError(f"{where} does not say what its {', '.join(empty)} is: write {'it' if len(empty) == 1 else 'them'}")
+        raise WhetError(
+            f"{where} does not say what its {', '.join(empty)} is: write {'it' if len(empty) == 1 else 'them'}"
+        )
     return cast(Environment, env)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from typing import Any
 
-from whet.envs.base import Environment, size_of, stratify
+from whet.envs.base import Environment, stratify
 from whet.errors import WhetError
 from whet.keys import seed_for
 from whet.types import Split
@@ -33,6 +34,14 @@ def stratified_sample(env: Environment, split: Split, n: int | None, seed: int) 
         for position in range(share)
     ]
     return tuple(index for _, _, index in sorted(placed))
+
+
+def size_of(env: Environment, split: Split) -> int | None:
+    """How many tasks a split has, as the environment says it; what is no number of tasks is refused."""
+    size: Any = env.size(split)
+    if size is not None and (not isinstance(size, int) or size < 0):
+        raise WhetError(f"the size of the {split} split of {env.name} is {size!r}: it must be a whole number, or None")
+    return size
 
 
 def window(n: int) -> int:

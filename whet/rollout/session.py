@@ -26,11 +26,11 @@ from whet.config.schema import EndpointSection, PolicyConfig, SandboxSection
 from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.files import own_folder, owner_only, sweep, write_atomically
-from whet.open_files import calls_at_once
 from whet.keys import digest, policy_digest, rollout_key
 from whet.ledger.store import FILE
 from whet.ledger.writer import LedgerWriter
 from whet.models.base import Model, Request
+from whet.open_files import calls_at_once
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
 from whet.rollout.conversation import AttemptLimits
 from whet.rollout.engine import Engine
@@ -259,9 +259,7 @@ class Session:
             self.purse,
             self.works,
             limits=self.limits,
-            concurrency=calls_at_once(
-                control.concurrency or control.target.width or target.player.model.width or 64
-            ),
+            concurrency=calls_at_once(control.concurrency or control.target.width or target.player.model.width or 64),
             patience=control.patience,
         )
 

@@ -12,7 +12,7 @@ from whet.errors import WhetError
 from whet.ledger.store import FILE, Ledger
 from whet.rollout.placement import place
 from whet.run.kinds import RunEntry, kind_of
-from whet.run.workspace import find_run, records_of
+from whet.run.workspace import RECORDS, find_run, records_of
 from whet.types import Message, Playbook, Rollout
 
 if TYPE_CHECKING:
@@ -28,12 +28,11 @@ def list_runs(runs: Path) -> list[RunEntry]:
 def _entry(folder: Path) -> RunEntry:
     changed = max(file.stat().st_mtime for file in folder.glob("ledger.sqlite*"))
     try:
-        with records_of(folder):
-            return kind_of(find_run(folder)).entry(folder, changed)
+        return kind_of(find_run(folder)).entry(folder, changed)
     except WhetError as error:
         where, _, what = str(error).partition(": ")
         return RunEntry(folder.name, changed, trouble=what if where.startswith(str(folder)) else str(error))
-    except (OSError, sqlite3.Error) as error:  # a file or a record of it is not what it was
+    except (*RECORDS, OSError, sqlite3.Error) as error:  # a file or a record of it is not what it was
         return RunEntry(folder.name, changed, trouble=f"damaged ({type(error).__name__}: {error})")
 
 

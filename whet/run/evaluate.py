@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig
-from whet.envs.base import Environment, size_of
+from whet.envs.base import Environment
 from whet.errors import Interrupted
-from whet.evals.sample import stratified_sample
+from whet.evals.sample import size_of, stratified_sample
 from whet.evals.table import summary_table
 from whet.keys import digest
 from whet.models.base import Model

@@ -10,9 +10,9 @@ from typing import Any
 from whet.config.load import load_config, merge, parse_override, read_toml
 from whet.config.playbooks import read_playbook
 from whet.config.train import DEFAULT_LEARNER, Count, TrainConfig
-from whet.envs.base import Environment, size_of
+from whet.envs.base import Environment
 from whet.errors import Interrupted, WhetError
-from whet.evals.sample import stratified_sample
+from whet.evals.sample import size_of, stratified_sample
 from whet.gate.base import Gate
 from whet.gate.trial import CONFIRMED
 from whet.keys import digest

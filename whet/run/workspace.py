@@ -77,12 +77,16 @@ def find_run(path: str | Path, runs: Path = RUNS) -> Path:
     return folder
 
 
+RECORDS = (LookupError, ValueError, TypeError, AttributeError)
+"""What reading a record raises that is not what it was."""
+
+
 @contextmanager
 def records_of(folder: Path) -> Iterator[None]:
     """Reading what a run remembers; a record that is not what it was is one line that names the run."""
     try:
         yield
-    except (LookupError, ValueError, TypeError, AttributeError) as error:
+    except RECORDS as error:
         told = f"{type(error).__name__}: {error}, at {broken_line(error)}"
         raise WhetError(f"{folder}: a record of it cannot be read ({told}); see: whet verify {folder}") from error
 

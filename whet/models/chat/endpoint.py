@@ -16,7 +16,7 @@ from yarl import URL
 
 from whet.errors import FaultError, WhetError, host_words
 from whet.models.chat.json_body import decoded
-from whet.models.chat.reach import Reach, Unanswered
+from whet.models.chat.reach import NoAnswer, Reach
 from whet.models.chat.retry import Trouble
 from whet.models.options import ModelOptions
 from whet.models.secrets import Key, Secret, quoted
@@ -137,9 +137,9 @@ class Endpoint:
         with suppress(OSError):
             await writer.wait_closed()
 
-    def _unanswered(self, told: str) -> Unanswered:
+    def _unanswered(self, told: str) -> NoAnswer:
         by = f" by the proxy {URL(self._proxy).origin()} that the environment names" if self._proxy else ""
-        return Unanswered("connection", quoted(told) + by)
+        return NoAnswer("connection", quoted(told) + by)
 
     def _no_connection(self, error: OSError | aiohttp.ClientError) -> Exception:
         """The error of a connection that did not come about; where this machine is at its limit, one to mend."""

@@ -44,7 +44,7 @@ def error_of(body: bytes, quote: Quote = quoted) -> Json:
 
 
 def plausible(usage: Json) -> bool:
-    """Whether every number of a usage can be one: not below zero, not without end. One that cannot makes all unknown."""
+    """Whether every number of a usage can be one: not below zero, not without end. Else nothing of it is believed."""
     numbers = [value for value in usage.values() if isinstance(value, int | float)]
     return all(0 <= number < 2**53 for number in numbers) and not any(number != number for number in numbers)
 

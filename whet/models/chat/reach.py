@@ -34,7 +34,7 @@ MEMORY = 5.0
 """Seconds for which a server that was given up is not tried again."""
 
 
-class Unanswered(Trouble):
+class NoAnswer(Trouble):
     """An attempt of which nothing came back at all."""
 
 
@@ -42,7 +42,11 @@ class Reach:
     """The way to one server. Belongs to one event loop."""
 
     def __init__(
-        self, where: str, knock: Callable[[], Awaitable[None]], sleep: Sleep = asyncio.sleep, clock: Clock = time.monotonic
+        self,
+        where: str,
+        knock: Callable[[], Awaitable[None]],
+        sleep: Sleep = asyncio.sleep,
+        clock: Clock = time.monotonic,
     ) -> None:
         self._where = where
         self._knock = knock
@@ -53,14 +57,14 @@ class Reach:
         """Whether a first knock was answered."""
         self._answered = False
         self._row = 0
-        """Unanswered attempts since the last answer."""
+        """NoAnswer attempts since the last answer."""
         self._tries = 0
         """Those of them that were made one after the other."""
         self._last = 0.0
         self._gone: tuple[float, Fault] | None = None
 
     async def attempt(self, send: Callable[[], Awaitable[Result]]) -> Result:
-        """What `send` gives, when it is its turn. `Unanswered` where nothing came, `Unreachable` when that is final."""
+        """What `send` gives, when it is its turn. `NoAnswer` where nothing came, `Unreachable` when that is final."""
         self._refuse_gone()
         if self._known and self._row < DOUBT:
             return await self._sent(send, alone=False)
@@ -81,7 +85,7 @@ class Reach:
     async def _sent(self, send: Callable[[], Awaitable[Result]], *, alone: bool) -> Result:
         try:
             result = await send()
-        except Unanswered as trouble:
+        except NoAnswer as trouble:
             self._count(trouble, alone)
             raise
         except (Trouble, FaultError):
@@ -95,7 +99,7 @@ class Reach:
         self._known = self._answered = True
         self._row = self._tries = 0
 
-    def _count(self, trouble: Unanswered, alone: bool) -> None:
+    def _count(self, trouble: NoAnswer, alone: bool) -> None:
         self._row += 1
         self._last = self._clock()
         if not self._known:
