@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import socket
 import ssl
@@ -32,8 +33,8 @@ ACTS = re.compile(
 )
 """Characters that do something to a terminal or to what a reader sees, beside line ends and tabs."""
 
-LATE = 5.0
-"""Seconds that a run may take beyond the time that its own limits allow."""
+LATE = 5.0 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+"""Seconds that a run may take beyond the time that its own limits allow: 5, and more where many others are at work."""
 
 
 def harmless(said: Said) -> None:

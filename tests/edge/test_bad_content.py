@@ -149,8 +149,9 @@ SCENES: dict[str, Scene] = {
 }
 
 
-@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
-def test_whatever_a_server_sends_the_run_ends_well(whet: Whet, scene: Scene) -> None:
+@pytest.mark.parametrize("name", SCENES)
+def test_whatever_a_server_sends_the_run_ends_well(whet: Whet, name: str) -> None:
+    scene = SCENES[name]
     sets = (f"control.target.attempts={scene.attempts}", f"control.target.timeout={scene.timeout}")
     began = time.monotonic()
     with hostile(scene.behave) as server:
@@ -163,7 +164,9 @@ def test_whatever_a_server_sends_the_run_ends_well(whet: Whet, scene: Scene) -> 
     if said.code == 2:
         assert len(said.err.strip().splitlines()) == 1
         return
-    for again in (("runs",), ("runs", "show", "r"), ("verify", "r"), ("rebuild", "r"), ("export", "chat", "r")):
+    acts = any(word in name for word in ("escapes", "markup", "bidi", "zero"))
+    more = (("runs",), ("rebuild", "r"), ("export", "chat", "r")) if acts else ()
+    for again in (("runs", "show", "r"), *((("verify", "r"),) if said.code == 0 else ()), *more):
         harmless(read := whet(*again))
         assert read.code == 0, (again, read)
     for result in orjson.loads(Path("runs/r/results.json").read_bytes())["results"]:

@@ -10,13 +10,14 @@ import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import orjson
 import pytest
 from command_line import Said, Whet
 from hostile import SUMS, Talk, completion, harmless, hostile, right
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whet import outside
@@ -73,61 +74,87 @@ def everything(said: Said, folder: Path) -> bytes:
     return b"\n".join([said.out.encode(), said.err.encode(), *files])
 
 
-def echoes(spell: Callable[[str], str]) -> dict[str, Callable[[Talk], None]]:
-    """A server that sends the key back in one place of an answer after the other."""
-
-    def error(status: int, body: Callable[[str], bytes], **more: object) -> Callable[[Talk], None]:
-        return lambda talk: talk.answer(body(spell(talk.key)), status, **more)  # type: ignore[arg-type]
-
-    def message(said: str) -> bytes:
-        return orjson.dumps({"error": {"message": f"bad key {said}", "code": said, said: said}})
-
-    def events(said: str) -> bytes:
-        chunks = [{"choices": [{"delta": {"content": said}}]}, {"choices": [{"delta": {"content": said[:9]}}]}]
-        return b"".join(b"data: " + orjson.dumps(chunk) + b"\n\n" for chunk in chunks)
-
-    def header(talk: Talk) -> None:
-        said = spell(talk.key).encode()
-        talk.answer(b"{}", 400, headers=b"X-Echo: %s\r\nLocation: http://x/%s\r\n" % (said, said))
-
-    def reply(talk: Talk) -> None:
-        said = spell(talk.key)
-        calls = [{"id": said, "function": {"name": said, "arguments": orjson.dumps({said: said}).decode()}}]
-        whole = completion(f"{right(talk)} {said}", model=said, system_fingerprint=said)
-        whole["choices"][0]["message"] |= {"tool_calls": calls, "reasoning_content": said}
-        talk.answer(orjson.dumps(whole))
-
-    return {
-        "401": error(401, message),
-        "500": error(500, message),
-        "418": error(418, message),
-        "cut off": error(400, lambda said: orjson.dumps({"error": "x" * 280 + said})),
-        "HTML": error(200, lambda said: f"<html>{said}</html>".encode(), media="text/html"),
-        "events": error(200, events, media="text/event-stream"),
-        "choices": error(200, lambda said: orjson.dumps({"choices": said})),
-        "header": header,
-        "redirect": lambda talk: talk.answer(b"", 307, headers=b"Location: http://x/%s\r\n" % spell(talk.key).encode()),
-        "reason": lambda talk: talk.answer(b"{}", 400, reason=spell(talk.key)),
-        "reply": reply,
-    }
+Echo = Callable[[Talk, str], None]
+"""Sends a spelling of the key back in some place of an answer."""
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
-def test_an_echoed_key_is_nowhere(whet: Whet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spelling: str) -> None:
+def _error(status: int, body: Callable[[str], bytes], **more: Any) -> Echo:
+    return lambda talk, said: talk.answer(body(said), status, **more)
+
+
+def _message(said: str) -> bytes:
+    return orjson.dumps({"error": {"message": f"bad key {said}", "code": said, said: said}})
+
+
+def _events(said: str) -> bytes:
+    chunks = [{"choices": [{"delta": {"content": said}}]}, {"choices": [{"delta": {"content": said[:9]}}]}]
+    return b"".join(b"data: " + orjson.dumps(chunk) + b"\n\n" for chunk in chunks)
+
+
+def _header(talk: Talk, said: str) -> None:
+    echo = said.encode()
+    talk.answer(b"{}", 400, headers=b"X-Echo: %s\r\nLocation: http://x/%s\r\n" % (echo, echo))
+
+
+def _reply(talk: Talk, said: str) -> None:
+    calls = [{"id": said, "function": {"name": said, "arguments": orjson.dumps({said: said}).decode()}}]
+    whole = completion(f"{right(talk)} {said}", model=said, system_fingerprint=said)
+    whole["choices"][0]["message"] |= {"tool_calls": calls, "reasoning_content": said}
+    talk.answer(orjson.dumps(whole))
+
+
+ECHOES: dict[str, Echo] = {
+    "500": _error(500, _message),
+    "418": _error(418, _message),
+    "cut off": _error(400, lambda said: orjson.dumps({"error": "x" * 280 + said})),
+    "HTML": _error(200, lambda said: f"<html>{said}</html>".encode(), media="text/html"),
+    "events": _error(200, _events, media="text/event-stream"),
+    "choices": _error(200, lambda said: orjson.dumps({"choices": said})),
+    "header": _header,
+    "reason": lambda talk, said: talk.answer(b"{}", 400, reason=said),
+    "reply": _reply,
+}
+
+ENDS: dict[str, Echo] = {
+    "401": _error(401, _message),
+    "redirect": lambda talk, said: talk.answer(b"", 307, headers=b"Location: http://x/%s\r\n" % said.encode()),
+}
+"""Those that end a run at once."""
+
+
+def asked(whet: Whet, base_url: str, n: int) -> Said:
+    sets = ("control.target.key_env=CANARY", "control.target.attempts=1", "control.patience=0")
+    words = ("-m", "openai:m", "--base-url", base_url, "-n", str(n), "--run", "r")
+    said = whet("eval", SUMS, *words, *(word for pair in sets for word in ("--set", pair)))
+    harmless(said)
+    return said
+
+
+@pytest.mark.parametrize("place", ECHOES)
+def test_an_echoed_key_is_nowhere(whet: Whet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    """Every spelling, one after the other, in one place of the answer."""
     monkeypatch.setenv("CANARY", KEY)
-    for place, behave in echoes(SPELLINGS[spelling]).items():
-        name = place.replace(" ", "-")
-        with hostile(behave) as server:
-            sets = ("--set", "control.target.key_env=CANARY", "--set", "control.target.attempts=1")
-            said = whet("eval", SUMS, "-m", "openai:m", "--base-url", server.base_url, "-n", "1", "--run", name, *sets)
-            assert server.requests == 1
-        harmless(said)
-        assert leaks(everything(said, tmp_path)) == [], place
-    assert (tmp_path / "runs" / "reply" / "ledger.sqlite").is_file()
-    for words in (("export", "chat", "reply"), ("rebuild", "reply"), ("runs", "show", "reply"), ("verify", "reply")):
+    spells = list(SPELLINGS.values())
+    with hostile(lambda talk: ECHOES[place](talk, spells[talk.number % len(spells)](talk.key))) as server:
+        said = asked(whet, server.base_url, len(spells))
+        assert server.requests == len(spells)
+    assert leaks(everything(said, tmp_path)) == []
+    for words in (("export", "chat", "r"), ("rebuild", "r"), ("runs", "show", "r"), ("verify", "r")):
         said = whet(*words)
         assert said.code == 0, said
         assert leaks(everything(said, tmp_path)) == []
+
+
+@pytest.mark.parametrize("spelling", ["plain", "hex", "url", "base64 after 1"])
+@pytest.mark.parametrize("place", ENDS)
+def test_an_echoed_key_is_not_in_the_line_that_ends_a_run(
+    whet: Whet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, spelling: str
+) -> None:
+    monkeypatch.setenv("CANARY", KEY)
+    with hostile(lambda talk: ENDS[place](talk, SPELLINGS[spelling](talk.key))) as server:
+        said = asked(whet, server.base_url, 1)
+    assert said.code == 2
+    assert leaks(everything(said, tmp_path)) == []
 
 
 def test_leaks_would_be_found() -> None:
@@ -135,6 +162,7 @@ def test_leaks_would_be_found() -> None:
         assert leaks(b"some text " + spell(KEY).encode() + b" and more"), name
 
 
+@settings(max_examples=50, deadline=None)
 @given(
     st.binary(max_size=40),
     st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=8, max_size=60),
@@ -196,12 +224,14 @@ def test_text_of_any_script_is_left_alone() -> None:
     assert shown(text) == text
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.text())
 def test_what_is_shown_is_stable_and_on_one_line_where_it_must_be(text: str) -> None:
     assert shown(shown(text)) == shown(text)
     assert "\n" not in shown_line(text)
 
 
+@settings(max_examples=50, deadline=None)
 @given(
     st.recursive(
         st.none() | st.integers(-9, 9) | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
