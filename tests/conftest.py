@@ -11,6 +11,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from command_line import Said, Whet
 
+from whet import outside
+
 KEYS = (
     *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_VERSION", "OPENROUTER_API_KEY"),
     *("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
@@ -19,8 +21,10 @@ KEYS = (
 
 @pytest.fixture(autouse=True)
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key of the machine, and none that another test made up."""
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
+    outside.KEYS.forget()
 
 
 @pytest.fixture

@@ -113,3 +113,72 @@ def test_a_loop_variable_has_the_name_of_the_thing() -> None:
 def test_what_is_found_by_entry_point_is_named_by_nobody(rooms: tuple[str, ...], sibling: str) -> None:
     named = [name for name, source in MODULES.items() if name.startswith(rooms) and sibling in source]
     assert named == []
+
+
+# --------------------------------------------------------------------------------------------- outside text
+
+SCREENS = ("terminal.py", "screen.py", "cli/exits.py")
+"""Where printing is done. All others hand texts and pages to them."""
+
+PROGRAMS = ("sandbox/", "run/contract/probe.py", "envs/soup/manifest.py", "envs/soup/runner.py")
+"""What runs in a process of its own and writes to a pipe that a program reads, or is a script of the developers."""
+
+WRITERS = {
+    "files.py": "the one place",
+    "sandbox/": "what a job is given, in a folder that is thrown away",
+    "models/agent/": "what an agent is given, in a folder that is thrown away",
+    "ledger/": "SQLite, its lock and its head",
+    "envs/ordebug/": "generated models, which hold nothing from outside",
+    "envs/groupqc/": "generated photos and truths",
+    "envs/soup/": "its manifest, and what its runner hands over",
+    "run/init.py": "templates of a new project",
+    "apps/groupqc/stage_a/output.py": "lines that are followed while the run goes on",
+    "apps/groupqc/smoke/": "made-up input",
+}
+"""Who opens files for writing, and why that is not `whet.files`."""
+
+
+def calls(source: str) -> Iterator[tuple[int, str, ast.Call]]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            yield node.lineno, ast.unparse(node.func), node
+
+
+def test_prints_go_through_the_terminal() -> None:
+    """`shown` is so applied to all of them: what a server or a file says cannot act, wherever it is printed from."""
+    direct = re.compile(
+        r"print|typer\.(echo|secho)|click\.s?echo|(sys\.)?(stdout|stderr)(\.buffer)?\.write|rich\.print|"
+        r"(rich\.console\.)?Console|Text\.from_(markup|ansi)|traceback\.print_\w+|logging\.(getLogger|basicConfig|info|warning|error)"
+    )
+    found = [
+        f"{name}:{line}: {function}"
+        for name, source in MODULES.items()
+        if not name.startswith((*SCREENS, *PROGRAMS))
+        for line, function, _ in calls(source)
+        if direct.fullmatch(function)
+    ]
+    assert found == []
+
+
+def test_files_are_written_by_the_one_place() -> None:
+    """`write_atomically` takes keys out, keeps others from reading and never leaves a part."""
+
+    def writes(function: str, call: ast.Call) -> bool:
+        if function.endswith((".write_text", ".write_bytes")):
+            return True
+        modes = [
+            part.value
+            for part in (*call.args, *(word.value for word in call.keywords))
+            if isinstance(part, ast.Constant)
+        ]
+        opens = function == "open" or function.endswith((".open", ".fdopen"))
+        return opens and any(isinstance(mode, str) and re.fullmatch(r"[rb]*[wax+][bt+]*", mode) for mode in modes)
+
+    found = [
+        f"{name}:{line}: {function}"
+        for name, source in MODULES.items()
+        if not name.startswith(tuple(WRITERS))
+        for line, function, call in calls(source)
+        if writes(function, call)
+    ]
+    assert found == []

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from whet.errors import Interrupted
+from whet.outside import shown, shown_json, shown_line
+from whet.screen import Screen, screen_for
 from whet.types import Fault, Rollout, Split, Ticket, Usage
 
 LAST: Split = "test"
@@ -23,27 +24,40 @@ if TYPE_CHECKING:
     from whet.run.kinds import RunPage
 
 
-def console() -> Console:
+def console() -> Screen:
     """Standard output; a pipe gets plain text of a fixed width."""
-    return Console() if sys.stdout.isatty() else Console(width=110, no_color=True, highlight=False)
+    return screen_for("stdout")
 
 
-def print_page(page: RunPage, out: Console) -> None:
+def print_page(page: RunPage, out: Screen) -> None:
     """Print the end of a run and exit with its code where that is not 0."""
     for part in page.parts:
-        if isinstance(part, str):
-            out.print(part, markup=False, highlight=False, soft_wrap=True)
-        else:
-            out.print(part)
+        out.print(part, soft_wrap=isinstance(part, str))
     if page.exit_code:
         raise SystemExit(page.exit_code)
 
 
 def print_lines(*lines: str) -> None:
-    """Print lines as they are: nothing in them is coloured, taken for markup or broken in two."""
+    """Print lines as they are: nothing in them acts, is taken for markup or broken in two."""
     out = console()
     for line in lines:
-        out.print(line, highlight=False, markup=False, soft_wrap=True)
+        out.print(line, soft_wrap=True)
+
+
+def print_json(written: bytes) -> None:
+    """Print JSON that stays JSON."""
+    console().print(shown_json(written), soft_wrap=True)
+
+
+def complain(line: str) -> None:
+    """One line on standard error, whatever it quotes; where that is closed or full, none."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.write(f"whet: {shown_line(line)}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
 
 
 class TerminalProgress:
@@ -54,7 +68,7 @@ class TerminalProgress:
     """
 
     def __init__(self, interval: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
-        self._console = Console(stderr=True)
+        self._console = screen_for("stderr")
         self._interval = interval
         self._clock = clock
         self._bar: Bar | None = None
@@ -75,7 +89,7 @@ class TerminalProgress:
         self._printed = self._clock()
 
     def began(self, total: int, what: str) -> None:
-        self._start(total, what)
+        self._start(total, shown(what))
         self._opened = self._printed if self._opened is None else self._opened
         if self._console.is_terminal:
             self._bar = Bar(
@@ -88,7 +102,7 @@ class TerminalProgress:
                 console=self._console,
                 transient=True,
             )
-            self._line = self._bar.add_task(what, total=total, state="", left="")
+            self._line = self._bar.add_task(self._what, total=total, state="", left="")
             self._bar.start()
 
     def replayed(self, ticket: Ticket) -> None:
@@ -142,7 +156,7 @@ class TerminalProgress:
             self._printed = self._clock()
             parts = [part for part in (self._state(), self.left()) if part]
             line = f"{self._what}: {self._seen}/{self._total} {', '.join(parts)}"
-            self._console.print(line, highlight=False, markup=False, emoji=False, soft_wrap=True)
+            self._console.print(line, soft_wrap=True)
 
     def _state(self) -> str:
         parts = [f"solved {self._solved / self._scored:.2f}"] if self._scored else []
@@ -168,5 +182,5 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except Interrupted as interrupt:
-        Console(stderr=True).print(f"whet: {interrupt}", highlight=False, markup=False, soft_wrap=True)
+        complain(str(interrupt))
         raise SystemExit(130) from None

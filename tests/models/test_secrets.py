@@ -18,8 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.errors import WhetError
+from whet.key_shapes import looks_like_key
 from whet.models.options import ModelOptions
-from whet.models.secrets import CommandKey, EnvKey, FileKey, Key, NoKey, Secret, key_for, looks_like_key, quoted
+from whet.models.secrets import CommandKey, EnvKey, FileKey, Key, NoKey, Secret, key_for, quoted
 
 VALUE = "sk-live-4242424242424242"
 

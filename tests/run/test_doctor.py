@@ -168,7 +168,10 @@ def test_an_embedded_model_must_fit_into_memory(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_key_in_the_config_is_a_failure() -> None:
-    asked = config("openai:m", "target.extra.header='sk-abcdefghijklmnop1234'")
+    """One that was read from a file is refused there; this one was made by a program."""
+    asked = config("openai:m")
+    target = asked.target.model_copy(update={"extra": {"header": "sk-abcdefghijklmnop1234"}})
+    asked = asked.model_copy(update={"target": target})
     one = found(diagnose(asked, ask=False), "keys")
     assert (one.status, one.told) == ("fail", "target.extra.header holds what looks like a key")
 

@@ -6,17 +6,12 @@ import sys
 
 
 def main() -> None:
-    """Entry point of `whet`. A `WhetError` is one line and exit code 2; Ctrl-C keeps what is done and exits 130."""
-    from whet.cli.app import app
-    from whet.errors import WhetError
+    """Entry point of `whet`; `whet.cli.exits` says how it ends."""
+    from whet.cli.exits import ended
 
-    try:
+    def command() -> None:
+        from whet.cli.app import app
+
         app()
-    except WhetError as error:
-        print(f"whet: {error}", file=sys.stderr)  # noqa: T201 - the one place that reports errors
-        sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
+
+    sys.exit(ended(command))

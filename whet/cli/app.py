@@ -215,7 +215,9 @@ def _version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"whet {version('whet')}")
+        from whet.terminal import print_lines
+
+        print_lines(f"whet {version('whet')}")
         raise typer.Exit
 
 

@@ -22,6 +22,6 @@ def doctor_command(config: Path | None, overrides: tuple[str, ...], *, runs: Pat
     for finding in findings:
         fix = f" -> {finding.fix}" if finding.fix else ""
         line = f"{_MARKS[finding.status]}  {finding.name:<{width}}  {finding.told}{fix}"
-        out.print(line, markup=False, highlight=False, soft_wrap=True)
+        out.print(line, soft_wrap=True)
     if broken(findings):
         raise typer.Exit(1)

@@ -56,7 +56,7 @@ def sample(
     from whet.envs.registry import parse_args
 
     for task in first_tasks(address, _split(split), n, parse_args(arg or ())):
-        _say(_task_json(task, truth) if json else _task_text(task, truth))
+        _print_task_json(task, truth) if json else _say(_task_text(task, truth))
 
 
 @app.command("check", no_args_is_help=True)
@@ -91,7 +91,9 @@ def _split(text: str) -> Split:
 
 
 def _say(text: str) -> None:
-    typer.echo(text.encode("utf-8", "replace").decode())
+    from whet.terminal import print_lines
+
+    print_lines(text)
 
 
 def _print(renderable: Any) -> None:
@@ -146,11 +148,12 @@ def _task_text(task: Task, truth: bool) -> str:
     return f"{task.id} ({label})\n{said}\n" + (f"  truth: {task.truth!r}\n" if truth else "")
 
 
-def _task_json(task: Task, truth: bool) -> str:
+def _print_task_json(task: Task, truth: bool) -> None:
     from whet import wire
+    from whet.terminal import print_json
 
     shown = {"id": task.id, "label": task.label, "messages": [wire.message_out(message) for message in task.messages]}
-    return wire.dumps({**shown, "truth": task.truth} if truth else shown).decode()
+    print_json(wire.dumps({**shown, "truth": task.truth} if truth else shown))
 
 
 def _print_report(report: CheckReport) -> None:

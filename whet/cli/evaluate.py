@@ -41,8 +41,8 @@ def evaluate_command(command: Command) -> None:
     config = command.resolve()
     if command.dry_run:
         out = console()
-        out.print(write_config(config).decode(), markup=False, highlight=False)
-        out.print(describe(plan_evaluation(config)), markup=False, highlight=False)
+        out.print(write_config(config).decode())
+        out.print(describe(plan_evaluation(config)))
         return
     with interruptible():
         result = run_evaluation(
@@ -61,7 +61,7 @@ def resume_command(run: str, overrides: tuple[str, ...], *, retry_faults: bool, 
     out = console()
 
     def tell(line: str) -> None:
-        out.print(line, markup=False, highlight=False, soft_wrap=True)
+        out.print(line, soft_wrap=True)
 
     with interruptible():
         result = resume_run(run, Continuation(overrides, retry_faults, TerminalProgress(), tell), runs)
@@ -69,4 +69,4 @@ def resume_command(run: str, overrides: tuple[str, ...], *, retry_faults: bool, 
 
 
 def rebuild_command(run: str, *, runs: Path) -> None:
-    console().print(rebuild_run(run, runs), highlight=False)
+    console().print(rebuild_run(run, runs))

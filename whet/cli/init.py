@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from whet.errors import WhetError
 from whet.run.init import NewProject, initialise
+from whet.terminal import print_lines
 
 
 def init_command(name: str, *, source: Path | None, env: bool, encoding: str = "utf-8") -> None:
@@ -18,12 +17,12 @@ def init_command(name: str, *, source: Path | None, env: bool, encoding: str = "
 
 def show(made: NewProject) -> None:
     """What was made and assumed, and what to type next."""
-    typer.echo(f"{made.folder}/: {', '.join(made.files)}")
+    print_lines(f"{made.folder}/: {', '.join(made.files)}")
     if made.assumed:
         sizes = ", ".join(f"{split} {size}" for split, size in made.sizes.items())
-        typer.echo(f"\n{made.environment}: {sizes}. Assumed, and changed in {made.folder}/config.toml:")
+        print_lines(f"\n{made.environment}: {sizes}. Assumed, and changed in {made.folder}/config.toml:")
         for assumption in made.assumed:
-            typer.echo(f"  - {assumption}")
-    typer.echo("\nNext:")
+            print_lines(f"  - {assumption}")
+    print_lines("\nNext:")
     for command in made.commands:
-        typer.echo(f"  {command}")
+        print_lines(f"  {command}")

@@ -49,10 +49,10 @@ def models(
     elif json:
         _print_json(found)
     elif not found:
-        typer.echo("no model in the registry fits; loosen a filter")
+        _say("no model in the registry fits; loosen a filter")
     else:
         _print_table(found)
-        typer.echo(f"{len(found)} models, listed {known.verified}. See one with: whet models show {found[0].id}")
+        _say(f"{len(found)} models, listed {known.verified}. See one with: whet models show {found[0].id}")
 
 
 @app.command("show", no_args_is_help=True)
@@ -78,7 +78,7 @@ def show(name: Annotated[str, typer.Argument(metavar="ID", help="Id of the model
         *((("note", record.note),) if record.note else ()),
     ]
     for label, text in rows:
-        typer.echo(f"{label:<13}{text}")
+        _say(f"{label:<13}{text}")
 
 
 @app.command("verify", no_args_is_help=True)
@@ -88,13 +88,19 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of
 
     verdict = examine(folder)
     for check in verdict.checks:
-        typer.echo(f"{'FAIL' if check.status == 'fail' else check.status:<6}{check.name:<15}{check.told}")
-    typer.echo(f"{folder}: {'fit for training' if verdict.fit else 'not fit for training'}")
+        _say(f"{'FAIL' if check.status == 'fail' else check.status:<6}{check.name:<15}{check.told}")
+    _say(f"{folder}: {'fit for training' if verdict.fit else 'not fit for training'}")
     if not verdict.fit:
         raise typer.Exit(1)
 
 
 # --------------------------------------------------------------------------------------------- printing
+
+
+def _say(text: str) -> None:
+    from whet.terminal import print_lines
+
+    print_lines(text)
 
 
 def _print_table(records: Sequence[ModelRecord], live: frozenset[str] | None = None) -> None:
@@ -122,7 +128,7 @@ def _print_table(records: Sequence[ModelRecord], live: frozenset[str] | None = N
     out.print(table)
     for record in records:
         if record.trouble:
-            out.print(f"! {record.id}: {record.trouble}", markup=False, highlight=False, soft_wrap=True)
+            out.print(f"! {record.id}: {record.trouble}", soft_wrap=True)
 
 
 def _print_live(found: Sequence[ModelRecord], known: tuple[ModelRecord, ...], url: str, key_env: str | None) -> None:
@@ -133,18 +139,19 @@ def _print_live(found: Sequence[ModelRecord], known: tuple[ModelRecord, ...], ur
     served = frozenset(record.id for record in beside.served)
     _print_table(found, served)
     absent = sum(record.id not in served for record in found)
-    typer.echo(f"{url} serves {len(found) - absent} of these {len(found)}.")
+    _say(f"{url} serves {len(found) - absent} of these {len(found)}.")
     if beside.unknown:
-        typer.echo(f"It also serves {len(beside.unknown)} that the registry does not know:")
+        _say(f"It also serves {len(beside.unknown)} that the registry does not know:")
         for name in beside.unknown:
-            typer.echo(f"  {name}")
+            _say(f"  {name}")
 
 
 def _print_json(records: Sequence[ModelRecord]) -> None:
     from whet import wire
+    from whet.terminal import print_json
 
     for record in records:
-        typer.echo(wire.dumps(record).decode())
+        print_json(wire.dumps(record))
 
 
 def _parameters(record: ModelRecord) -> str:

@@ -14,4 +14,4 @@ def simulate_command(world: Path, gates: Sequence[str], *, runs: int, seed: int,
     report = simulate(load_world(world), [gate_named(name) for name in gates], runs, seed)
     if json is not None:
         write_json(json, report.as_data())
-    console().print(report.table(), markup=False, highlight=False, soft_wrap=True)
+    console().print(report.table(), soft_wrap=True)

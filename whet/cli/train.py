@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from whet.config.load import write_config
 from whet.learn.learner import Training
 from whet.run.train import TrainPlan, load_train_config, plan_training, run_training
+from whet.screen import Screen
 from whet.terminal import TerminalProgress, console, interruptible, print_page
 
 
@@ -26,8 +25,8 @@ def train_command(
     plan = plan_training(settled)
     out = console()
     if dry_run:
-        out.print(write_config(settled).decode(), markup=False, highlight=False)
-    out.print(planned(plan), markup=False, highlight=False)
+        out.print(write_config(settled).decode())
+    out.print(planned(plan))
     if dry_run:
         return
     with interruptible():
@@ -51,9 +50,9 @@ def planned(plan: TrainPlan) -> str:
 class Narrator:
     """Says what a learner has to tell, each thing once."""
 
-    def __init__(self, out: Console) -> None:
+    def __init__(self, out: Screen) -> None:
         self._out = out
 
     def __call__(self, training: Training) -> None:
         for line in training.news():
-            self._out.print(line, markup=False, highlight=False, soft_wrap=True)
+            self._out.print(line, soft_wrap=True)

@@ -11,10 +11,13 @@ import tomlkit
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from whet.config.schema import SECRETS
 from whet.errors import WhetError, nearest
+from whet.key_shapes import refuse_keys
 
 Config = TypeVar("Config", bound=BaseModel)
+
+LONGEST = 120
+"""Characters of a wrong value that a message shows."""
 
 
 def load_config(
@@ -30,12 +33,14 @@ def load_config(
 
 def read_toml(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise WhetError(f"{file}: no such config file") from None
     except OSError as error:
         raise WhetError(f"{file}: cannot be read ({error.strerror})") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise WhetError(f"{file}: not valid TOML: it is nested without end") from None
+    except ValueError as error:  # TOML, its encoding, or a number that Python does not read
         raise WhetError(f"{file}: not valid TOML: {error}") from None
 
 
@@ -53,7 +58,7 @@ def parse_override(text: str) -> dict[str, Any]:
 def parse_value(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -70,6 +75,8 @@ def merge(into: dict[str, Any], new: Mapping[str, Any]) -> None:
 
 
 def validate(kind: type[Config], data: Mapping[str, Any], where: str) -> Config:
+    """`data` as a config of `kind`. A key in it is refused first: no other message may quote it."""
+    refuse_keys(data, where)
     try:
         return kind.model_validate(data)
     except ValidationError as error:
@@ -81,23 +88,25 @@ def validate(kind: type[Config], data: Mapping[str, Any], where: str) -> Config:
 
 
 def write_config(config: BaseModel) -> bytes:
-    """The resolved config as TOML."""
-    return tomlkit.dumps(config.model_dump(mode="json", exclude_none=True)).encode()
+    """The resolved config as TOML; one that a program made is looked through for keys before it is written down."""
+    data = config.model_dump(mode="json", exclude_none=True)
+    refuse_keys(data, "config")
+    return tomlkit.dumps(data).encode()
 
 
 def _explain(kind: type[BaseModel], error: ErrorDetails) -> str:
     path = _path(kind, [str(part) for part in error["loc"]], error["type"] == "extra_forbidden")
     dotted = ".".join(path)
     if error["type"] == "extra_forbidden":
-        if path[-1].lower() in SECRETS:
-            return f"{dotted}: keys are never written into a config; name their place with key_env or key_file"
         known = _fields(kind, path[:-1])
         return f"unknown key {dotted!r}.{nearest(path[-1], known) or ' Known here: ' + ', '.join(sorted(known)) + '.'}"
     if error["type"] == "missing":
         return f"{dotted} is missing; set it in the config or with --set {dotted}=..."
     if error["type"] == "value_error":
         return f"{dotted}: {error['ctx']['error']}".removeprefix(": ")
-    return f"{dotted} = {error['input']!r}: {error['msg'][0].lower()}{error['msg'][1:]}"
+    given = repr(error["input"])
+    given = given if len(given) <= LONGEST else f"{given[:LONGEST]}..."
+    return f"{dotted} = {given}: {error['msg'][0].lower()}{error['msg'][1:]}"
 
 
 def _path(kind: type[BaseModel], location: list[str], unknown_last: bool) -> list[str]:

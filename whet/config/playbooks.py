@@ -33,6 +33,8 @@ def read_playbook(source: str) -> Playbook:
         raise WhetError(f"{source}: no such playbook; give a Markdown or JSON file, a folder, or 'blank'") from None
     except (OSError, UnicodeDecodeError) as error:
         raise WhetError(f"{source}: playbook cannot be read: {error}") from None
+    except TypeError as error:
+        raise WhetError(f"{source}: a field of the playbook is of another kind than it must be: {error}") from None
     except orjson.JSONDecodeError as error:
         raise WhetError(f"{source}: playbook is not valid JSON: {error}") from None
 
@@ -62,6 +64,8 @@ def _checked(path: Path, data: Any) -> dict[str, Any]:
     """Refuses what is not a playbook, by the field that is wrong."""
     if not isinstance(data, dict) or set(data) - PARTS:
         raise WhetError(f"{path}: a playbook is an object with {', '.join(sorted(PARTS))}")
+    if not isinstance(data.get("body", ""), str) or not isinstance(data.get("hindsight", ""), str):
+        raise WhetError(f"{path}: the body of a playbook is text")
     for place, example in enumerate(data.get("examples", ()), 1):
         if not isinstance(example, dict) or not all(
             isinstance(example.get(part), str) for part in ("question", "answer")

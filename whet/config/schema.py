@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from whet.config.playbooks import BLANK
 from whet.types import Split
-
-SECRETS = {"api_key", "apikey", "key", "token", "secret", "password", "authorization", "access_token"}
-"""Names under which a config would hold a key in clear."""
-
-
-def _without_user(url: str | None) -> str | None:
-    """Refuses an address with a name and password in it."""
-    if url and "@" in url.split("://", 1)[-1].split("/", 1)[0]:
-        raise ValueError("holds a name or password; keys are never written into a config, use key_env or key_file")
-    return url
 
 
 class Section(BaseModel):
@@ -48,14 +38,6 @@ class RoleSection(Section):
     tools: Literal["native", "fenced"] = "native"
     extra: dict[str, Any] = Field(default={}, description="further fields of the request body, passed as they are")
 
-    @field_validator("extra")
-    @classmethod
-    def _no_secret(cls, extra: dict[str, Any]) -> dict[str, Any]:
-        for name in extra:
-            if name.lower().replace("-", "_") in SECRETS:
-                raise ValueError(f"{name!r} looks like a key, and keys are never written into a config; use key_env")
-        return extra
-
 
 class EvalSection(Section):
     split: Split = "select"
@@ -76,7 +58,7 @@ class LimitsSection(Section):
 class EndpointSection(Section):
     """Where and how a model is reached. Keys are named, never written here."""
 
-    base_url: Annotated[str | None, AfterValidator(_without_user)] = None
+    base_url: str | None = None
     key_env: str | None = Field(default=None, description="environment variable that holds the key")
     key_file: str | None = Field(default=None, description="file that holds the key")
     key_command: str | None = Field(default=None, description="command that prints a fresh token")

@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from whet.envs.arguments import Argument, accept, arguments_of, parse_args
 from whet.envs.base import Environment
-from whet.errors import WhetError, nearest
+from whet.errors import WhetError, broken_line, nearest
 from whet.plugins import PluginGroup
 from whet.source import module_from
 
@@ -31,9 +31,12 @@ __all__ = [
     "variants_at",
 ]
 
+Made = TypeVar("Made")
+
 FAMILIES = PluginGroup("whet.envs", "environment")
 
 _NAMED = re.compile(r"(?P<name>[^/:]+)(?:/(?P<variant>[^:]+))?(?::(?P<source>.+))?")
+_WRITTEN = ("size", "label", "task", "play")
 _MEMBERS = ("name", "fingerprint", "about", "size", "label", "task", "play", "baselines", "blob")
 
 
@@ -106,7 +109,8 @@ def load_environment(address: str, args: Mapping[str, Any] | None = None) -> Env
     parsed = Address.parse(address)
     if parsed.path:
         return _from_file(parsed, args or {})
-    return family(parsed.name).build(parsed.variant, parsed.source, args or {})
+    group = family(parsed.name)
+    return _sound(address, _guarded(address, lambda: group.build(parsed.variant, parsed.source, args or {})))
 
 
 def arguments_at(address: str) -> Sequence[Argument]:
@@ -127,20 +131,40 @@ def _from_file(address: Address, args: Mapping[str, Any]) -> Environment:
     where = f"{address.path}:{address.name}"
     maker = _object_in_file(address)
     given = accept(where, arguments_of(maker), args)
-    env = maker(**given)
+    env = _guarded(where, lambda: maker(**given))
     if not isinstance(maker, type):
         from whet.envs.fingerprint import is_computed, made_by
 
         if is_computed(env):
             env.fingerprint = made_by(maker, given, Path(address.path), env)
+    return _sound(where, env)
+
+
+def _sound(where: str, env: Any) -> Environment:
+    """`env` as an environment; refused where it lacks what one must have, or has only the contract's empty form."""
     missing = [member for member in _MEMBERS if not hasattr(env, member)]
     if missing:
         raise WhetError(f"{where} is not an environment: it has no {', '.join(missing)}; subclass whet.Environment")
+    empty = [name for name in _WRITTEN if getattr(type(env), name, None) is getattr(Environment, name)]
+    if empty:
+        raise WhetError(
+            f"{where} does not say what its {', '.join(empty)} is: write {'it' if len(empty) == 1 else 'them'}"
+        )
     return cast(Environment, env)
 
 
+def _guarded(where: str, make: Callable[[], Made]) -> Made:
+    """What `make` gives. The code of an environment may raise anything, or try to end the process."""
+    try:
+        return make()
+    except WhetError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise WhetError(f"{where} cannot be built: {type(error).__name__}: {error} ({broken_line(error)})") from error
+
+
 def _object_in_file(address: Address) -> Callable[..., Any]:
-    module = module_from(Path(address.path))
+    module = _guarded(address.path, lambda: module_from(Path(address.path)))
     found = getattr(module, address.name, None)
     if found is None:
         public = [name for name in vars(module) if not name.startswith("_")]

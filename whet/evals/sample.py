@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from typing import Any
 
 from whet.envs.base import Environment, stratify
 from whet.errors import WhetError
@@ -35,13 +36,21 @@ def stratified_sample(env: Environment, split: Split, n: int | None, seed: int) 
     return tuple(index for _, _, index in sorted(placed))
 
 
+def size_of(env: Environment, split: Split) -> int | None:
+    """How many tasks a split has, as the environment says it; what is no number of tasks is refused."""
+    size: Any = env.size(split)
+    if size is not None and (not isinstance(size, int) or size < 0):
+        raise WhetError(f"the size of the {split} split of {env.name} is {size!r}: it must be a whole number, or None")
+    return size
+
+
 def window(n: int) -> int:
     """How many tasks of an unbounded split a sample of `n` is drawn from."""
     return max(10 * n, 1000)
 
 
 def _population(env: Environment, split: Split, n: int | None) -> int:
-    size = env.size(split)
+    size = size_of(env, split)
     if n is not None and n <= 0:
         raise WhetError(f"a sample of {n} tasks of {env.name} is empty: ask for at least 1")
     if size is None:

@@ -7,21 +7,26 @@ import hmac
 import json
 import os
 import re
+import select
 import shlex
+import signal
 import stat
 import subprocess
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NoReturn, Protocol
-from urllib.parse import quote
 
 from whet.errors import WhetError
+from whet.key_shapes import hide_shapes, looks_like_key
 from whet.models.options import ModelOptions
+from whet.outside import HIDDEN, KEYS, LEAST, harmless, spellings
 
-HIDDEN = "***"
+MOST = 64 * 1024
+"""Bytes that a file or a command may give: a key has far fewer."""
 
 
 class Secret:
@@ -37,9 +42,10 @@ class Secret:
         return self._value
 
     def scrub(self, text: str) -> str:
-        """`text` without the value, plain or as JSON and URLs would spell it."""
-        for spelling in {self._value, json.dumps(self._value)[1:-1], quote(self._value, safe="")}:
-            text = text.replace(spelling, HIDDEN)
+        """`text` without the value in any of its spellings; of a short one, without those that are as long."""
+        for spelling in dict.fromkeys(spellings(self._value)):
+            if len(spelling) >= min(LEAST, len(self._value)):
+                text = text.replace(spelling, HIDDEN)
         return text
 
     def __repr__(self) -> str:
@@ -66,16 +72,18 @@ class Secret:
 
 
 def quoted(text: str, secret: Secret | None = None, limit: int = 300) -> str:
-    """Text from outside for an error message: without the key, on one line, not too long."""
-    # The key goes first: half of a key that the cut left over would not be found.
-    line = " ".join((text if secret is None else secret.scrub(text)).split())
-    return line if len(line) <= limit else f"{line[:limit]}..."
+    """Text from outside for an error message: without keys, on one line, not too long, and nothing of it acts."""
+    # Keys go first: half of a key that the cut left over would not be found.
+    line = " ".join(KEYS.hide(text if secret is None else secret.scrub(text))[: 50 * limit].split())
+    line = KEYS.hide_pieces(line[: 2 * limit])
+    return harmless(line if len(line) <= limit else f"{line[:limit]}...")
 
 
 def sealed(value: str, source: str) -> Secret:
     """A key that fits into a header; anything else is a mistake in its source."""
     if not value.isascii() or not value.isprintable() or " " in value:
         raise WhetError(f"the key from {source} has blanks or characters that no key has: check what it holds.")
+    KEYS.add(value)
     return Secret(value)
 
 
@@ -147,11 +155,13 @@ class FileKey:
 
     def _read(self) -> Secret:
         try:
-            value = self._path.read_text(encoding="utf-8").strip()
-            mode = self._path.stat().st_mode
+            content, mode = _short_file(self._path)
+            value = content.decode().strip()
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not text"
             raise WhetError(f"key_file {self._path} cannot be read: {reason}.") from error
+        if len(content) > MOST:
+            raise WhetError(f"key_file {self._path} is larger than any key: check what it holds.")
         if not value:
             raise WhetError(f"key_file {self._path} is empty: write the key into it.")
         # Not refused: secrets mounted into a container are often readable by all, and there nobody else is.
@@ -164,6 +174,18 @@ class FileKey:
         return True
 
 
+def _short_file(path: Path) -> tuple[bytes, int]:
+    """The beginning of a file and its mode; a pipe that nobody writes to is not waited for."""
+    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        mode = os.fstat(file).st_mode
+        if stat.S_ISFIFO(mode):
+            select.select([file], [], [], 2.0)
+        return os.read(file, MOST + 1), mode
+    finally:
+        os.close(file)
+
+
 class CommandKey:
     """A key that a command prints: the bare token, or JSON with `accessToken` and `expires_on` or `expiresOn`.
 
@@ -171,7 +193,10 @@ class CommandKey:
     """
 
     def __init__(self, command: str, *, clock: Callable[[], float] = time.time, timeout: float = 60.0) -> None:
-        self._words = shlex.split(command)
+        try:
+            self._words = shlex.split(command)
+        except ValueError:
+            raise WhetError("key_command has a quote that is left open: mend it.") from None
         if not self._words:
             raise WhetError("key_command is empty: give a command that prints the key.")
         self.source = f"the command {self._words[0]!r} (key_command)"
@@ -198,20 +223,51 @@ class CommandKey:
 
     def _run(self) -> str:
         try:
-            done = subprocess.run(self._words, capture_output=True, text=True, timeout=self._timeout, check=False)
+            code, out, err = bounded_output(self._words, self._timeout)
         except FileNotFoundError as error:
             raise WhetError(f"key_command: there is no program {self._words[0]!r}.") from error
         except (OSError, subprocess.TimeoutExpired) as error:
             raise WhetError(f"key_command: {self._words[0]!r} did not run: {type(error).__name__}.") from error
-        if done.returncode != 0:
-            told = " ".join(done.stderr.split())[:300]
-            raise WhetError(f"key_command: {self._words[0]!r} ended with status {done.returncode}: {told}")
-        return done.stdout
+        if code != 0:
+            # What it complains of may hold the very key: what has the shape of one is not repeated.
+            told = quoted(hide_shapes(err))
+            raise WhetError(f"key_command: {self._words[0]!r} ended with status {code}: {told}")
+        return out
 
     def renew(self, used: Secret | None) -> bool:
         if self._held is used:
             self._held = None
         return True
+
+
+def bounded_output(words: list[str], seconds: float) -> tuple[int, str, str]:
+    """Status, output and complaints of a command that is given no input, `seconds` and `MOST` bytes for each."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        texts = {process.stdout.fileno(): b"", process.stderr.fileno(): b""}
+        out, err = texts
+        waiting = set(texts)
+        deadline = time.monotonic() + seconds
+        try:
+            while waiting:
+                ready, _, _ = select.select(list(waiting), [], [], max(0.0, deadline - time.monotonic()))
+                if not ready:
+                    raise subprocess.TimeoutExpired(words[0], seconds)
+                for file in ready:
+                    more = os.read(file, MOST)
+                    texts[file] += more
+                    if not more or len(texts[file]) > MOST:
+                        waiting.discard(file)
+                if any(len(text) > MOST for text in texts.values()):
+                    raise OSError("it prints without end")
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+        return process.returncode, texts[out].decode("utf-8", "replace"), texts[err].decode("utf-8", "replace")
 
 
 def read_token(output: str, source: str) -> tuple[str, float | None]:
@@ -235,18 +291,11 @@ def read_token(output: str, source: str) -> tuple[str, float | None]:
             # Without a zone it is local time, which is also what `timestamp` assumes.
             return token, datetime.fromisoformat(expires).timestamp()
     except (TypeError, ValueError) as error:
-        raise WhetError(f"{source} printed an expiry that cannot be read: {expires!r}.") from error
+        raise WhetError(f"{source} printed an expiry that cannot be read: {quoted(repr(expires))}.") from error
     return token, None
 
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_KNOWN_KEY = re.compile(r"(sk|pk|gsk|xai|ghp|hf|key)[-_][A-Za-z0-9_-]{12,}|(eyJ|AIza)[^/]{12,}")
-_RANDOM = re.compile(r"(?=(?:\D*\d){4})[A-Za-z0-9_+=-]{24,}")
-
-
-def looks_like_key(text: str) -> bool:
-    """Whether a name is rather a key itself: a known beginning, or long and full of digits."""
-    return bool(_KNOWN_KEY.fullmatch(text) or _RANDOM.fullmatch(text))
 
 
 def key_for(options: ModelOptions, variable: str, *, own: bool, needed: bool) -> Key:

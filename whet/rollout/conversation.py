@@ -17,7 +17,7 @@ from types import GeneratorType
 from typing import Any
 
 from whet.envs.base import Play
-from whet.errors import FaultError, LimitReached, WhetError
+from whet.errors import FaultError, LimitReached, WhetError, broken_line
 from whet.keys import digest
 from whet.models.base import Request
 from whet.rollout.placement import place
@@ -313,8 +313,4 @@ def _kind(value: Any) -> str:
 
 def defect(error: BaseException) -> Fault:
     """A defect of the environment's own code, named by the line that broke: never a score of the policy's."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    where = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else "play"
-    return Fault("environment_error", where, f"{type(error).__name__}: {error}")
+    return Fault("environment_error", broken_line(error), f"{type(error).__name__}: {error}")

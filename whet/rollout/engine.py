@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from whet.envs.base import Environment
-from whet.errors import BudgetReached, FaultError, LimitReached, WhetError
+from whet.errors import BudgetReached, FaultError, LimitReached, Unreachable, WhetError
 from whet.keys import rollout_key
 from whet.models.base import Request
 from whet.rollout.conversation import ENDS, Answer, AttemptLimits, Conversation, defect
@@ -96,7 +96,10 @@ class Engine:
         return Rollout(ticket, label, key, "", self._policy, (), fault)
 
     async def _finish(self, conversation: Conversation) -> Score | Fault:
-        """The score of the attempt, or the fault that ended it. `BudgetReached` and `WhetError` pass through."""
+        """The score of the attempt, or the fault that ended it.
+
+        `BudgetReached`, `Unreachable` and `WhetError` pass through: they end the run and not the attempt.
+        """
         began = time.monotonic()
         try:
             async with asyncio.timeout(self.limits.deadline):
@@ -115,6 +118,8 @@ class Engine:
                         conversation.answer(await self._reply(step, conversation))
         except TimeoutError:
             return conversation.out_of_time(time.monotonic() - began)
+        except Unreachable:
+            raise
         except FaultError as error:
             return error.fault
         finally:
@@ -127,6 +132,8 @@ class Engine:
         player = self.seats[request.role].player
         try:
             return await player.reply(request, self.purse, self.limits.call_timeout)
+        except Unreachable:
+            raise
         except (LimitReached, FaultError) as failure:
             if not player.free:
                 conversation.usage += Usage(calls=1)
@@ -174,8 +181,8 @@ class _Shift:
             return None
         try:
             return await engine.rollout(ticket, request, conversation)
-        except BudgetReached as reached:
-            self.tally.stopped = str(reached)
+        except (BudgetReached, Unreachable) as reached:
+            self.tally.stopped, self.tally.failed = str(reached), isinstance(reached, Unreachable)
             return None
 
     def _broken(self, ticket: Ticket, key: str, fault: Fault) -> Rollout | None:
@@ -199,6 +206,7 @@ class _Shift:
         self.tally.faults += 1
         self.faults_in_a_row += 1
         if self.faults_in_a_row == self.engine.patience:
+            self.tally.failed = True
             self.tally.stopped = f"{self.engine.patience} faults in a row, the last: {rollout.outcome}"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from whet.errors import FaultError, WhetError
 from whet.models.base import Model, Request
+from whet.outside import KEYS
 from whet.types import Fault, Policy, Reply
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Player:
             raise FaultError(Fault("timeout", self.model.name, why)) from None
         if not isinstance(reply, Reply):
             raise WhetError(f"{self.model.name} answered with a {type(reply).__name__}; a model must return a Reply")
-        return reply
+        return KEYS.hide_in_reply(reply)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ class Tally:
     faults: int = 0
     stopped: str = ""
     """Why the plan was not worked off to its end; '' when it was."""
+    failed: bool = False
+    """Whether it stopped because a service gave out: a budget that is reached is no failure."""
 
     def add(self, other: Tally) -> None:
         """Count another plan in; the last one to stop says why."""
@@ -57,3 +59,4 @@ class Tally:
         self.done += other.done
         self.faults += other.faults
         self.stopped = other.stopped or self.stopped
+        self.failed = other.failed or self.failed

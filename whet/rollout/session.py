@@ -10,6 +10,7 @@ is closed at the end are the same for all.
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -25,12 +26,13 @@ from whet.config.playbooks import write_playbook
 from whet.config.schema import EndpointSection, PolicyConfig, SandboxSection
 from whet.envs.base import Environment
 from whet.errors import WhetError
-from whet.files import sweep, write_atomically
+from whet.files import own_folder, owner_only, sweep, write_atomically
 from whet.keys import digest, policy_digest, rollout_key
 from whet.ledger.lock import WriterLock
 from whet.ledger.store import FILE, Ledger
 from whet.ledger.writer import LedgerWriter
 from whet.models.base import Model, Request
+from whet.open_files import calls_at_once
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
 from whet.rollout.conversation import AttemptLimits
 from whet.rollout.engine import Engine
@@ -274,7 +276,7 @@ class Session:
             self.purse,
             self.works,
             limits=self.limits,
-            concurrency=control.concurrency or control.target.width or target.player.model.width or 64,
+            concurrency=calls_at_once(control.concurrency or control.target.width or target.player.model.width or 64),
             patience=control.patience,
         )
 
@@ -388,13 +390,15 @@ def _claim(start: RunStart) -> LedgerWriter:
     folder, identity = start.folder, start.identity.digest
     new = not (folder / FILE).exists()
     try:
-        if new:
-            folder.mkdir(parents=True, exist_ok=True)
-            _write_playbook(start)
-            _write_config(start)
-        ledger = LedgerWriter.create(folder) if new else LedgerWriter.open(folder)
-    except OSError as problem:
-        raise WhetError(f"{folder}: cannot be written ({problem.strerror}); name another place with --runs") from None
+        with owner_only():
+            if new:
+                own_folder(folder)
+                _write_playbook(start)
+                _write_config(start)
+            ledger = LedgerWriter.create(folder) if new else LedgerWriter.open(folder)
+    except (OSError, sqlite3.Error) as problem:
+        told = getattr(problem, "strerror", None) or problem
+        raise WhetError(f"{folder}: cannot be written ({told}); mend it, or name another place with --runs") from None
     try:
         held = ledger.meta()
         if held.get("identity", identity) != identity:

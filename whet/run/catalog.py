@@ -12,7 +12,7 @@ from whet.errors import WhetError
 from whet.ledger.store import FILE, Ledger
 from whet.rollout.placement import place
 from whet.run.kinds import RunEntry, kind_of
-from whet.run.workspace import account_of, find_run
+from whet.run.workspace import RECORDS, account_of, find_run, records_of
 from whet.types import Message, Playbook, Rollout
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _entry(folder: Path) -> RunEntry:
     except WhetError as error:
         where, _, what = str(error).partition(": ")
         return RunEntry(folder.name, changed, trouble=what if where.startswith(str(folder)) else str(error))
-    except (LookupError, ValueError, OSError, sqlite3.Error) as error:  # a file or a record of it is not what it was
+    except (*RECORDS, OSError, sqlite3.Error) as error:  # a file or a record of it is not what it was
         return RunEntry(folder.name, changed, trouble=f"damaged ({type(error).__name__}: {error})")
 
 
@@ -56,7 +56,8 @@ def show_run(name: str, runs: Path) -> RenderableType:
     from rich.text import Text
 
     folder = find_run(name, runs)
-    return Group(kind_of(folder).show(folder), Text(str(account_of(folder))))
+    with records_of(folder):
+        return Group(kind_of(folder).show(folder), Text(str(account_of(folder))))
 
 
 def show_transcripts(name: str, task: str, runs: Path) -> RenderableType:
@@ -64,7 +65,7 @@ def show_transcripts(name: str, task: str, runs: Path) -> RenderableType:
     from rich.text import Text
 
     folder = find_run(name, runs)
-    with Ledger.read(folder) as ledger:
+    with records_of(folder), Ledger.read(folder) as ledger:
         tasks = {f"{outcome.ticket.split}/{outcome.ticket.index}" for outcome in ledger.outcomes() if not outcome.fault}
         if task not in tasks:
             known = min(tasks, default="none")

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from whet.config.schema import PolicyConfig
 from whet.errors import WhetError
-from whet.models.secrets import looks_like_key
+from whet.key_shapes import looks_like_key
 from whet.rollout.loop import finish
 
 Status = Literal["ok", "warn", "fail", "skip"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig
 from whet.envs.base import Environment
 from whet.errors import Interrupted
-from whet.evals.sample import stratified_sample
+from whet.evals.sample import size_of, stratified_sample
 from whet.evals.table import summary_table
 from whet.keys import digest
 from whet.models.base import Model
@@ -59,7 +58,10 @@ class EvalResult:
         return summary_table(self.report.summary, title=title, floor=self.report.floor, wall_seconds=self.seconds)
 
     def page(self) -> RunPage:
-        """The table, how the run ended, and what to do next. Exit code 1 when nothing but faults came of it."""
+        """The table, how the run ended, and what to do next.
+
+        Exit code 1 when nothing but faults came of it, or a service gave out on the way.
+        """
         parts: list[str | RenderableType] = [self.renderable()]
         tally, fault = self.tally, self.report.fault
         if fault is not None:
@@ -71,15 +73,12 @@ class EvalResult:
         parts.extend(doubtful(self.folder))
         parts.append(f"results: {self.folder}/results.json")
         nothing = fault is not None and not self.report.summary.overall.rollouts
-        return RunPage(parts, 1 if nothing else 0)
+        return RunPage(parts, 1 if nothing or tally.failed else 0)
 
     def __str__(self) -> str:
-        from rich.console import Console
+        from whet.screen import plain
 
-        page = Console(width=110, no_color=True, file=StringIO())
-        with page.capture() as captured:
-            page.print(self.renderable())
-        return captured.get().rstrip()
+        return plain(self.renderable())
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,7 @@ def plan_evaluation(config: EvalConfig, given: Given = Given()) -> EvalPlan:
     refuse_unpriced(config, "target", model)
     playbook = given.playbook or read_playbook(config.eval.playbook)
     section = config.eval
-    size = env.size(section.split)
+    size = size_of(env, section.split)
     n = size if section.n == "all" else section.n if size is None else min(section.n, size) or section.n
     tasks = stratified_sample(env, section.split, n, section.seed)
     identity = Identity(

@@ -14,7 +14,7 @@ from whet.files import atomic_file
 from whet.ledger.store import Ledger
 from whet.rollout.chat import ChatRecord, chat_record
 from whet.run.floor import FLOOR
-from whet.run.workspace import RUNS, find_run
+from whet.run.workspace import RUNS, find_run, records_of
 from whet.types import SPLITS, Playbook, Rollout
 
 CHAT = "chat.jsonl"
@@ -78,7 +78,7 @@ def export_chat(
     folder = find_run(run, runs)
     path = out or folder / CHAT
     written = silent = 0
-    with Ledger.read(folder) as ledger:
+    with records_of(folder), Ledger.read(folder) as ledger:
         known = ledger.purposes()
         purposes = chosen.purposes(known)
         floor = not chosen.purpose and len(purposes) < len(known)

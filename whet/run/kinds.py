@@ -17,7 +17,7 @@ from whet.plugins import PluginGroup
 from whet.rollout.progress import Progress, Quiet
 from whet.rollout.session import CONFIG, SESSION
 from whet.run.compose import Given
-from whet.run.workspace import RUNS, Run, find_run, run_kind
+from whet.run.workspace import RUNS, Run, find_run, records_of, run_kind
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -121,7 +121,8 @@ def resume_run(run: str | Path, continuation: Continuation = Continuation(), run
 def rebuild_run(run: str | Path, runs: Path = RUNS, given: Given = Given()) -> str:
     """Write the readable files of a run of any kind again."""
     folder = find_run(run, runs)
-    return kind_of(folder).rebuild(folder, given)
+    with records_of(folder):
+        return kind_of(folder).rebuild(folder, given)
 
 
 def entry_of(run: Run, kind: str, changed: float, state: str, solved: float | None, faults: int) -> RunEntry:

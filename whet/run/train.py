@@ -12,7 +12,7 @@ from whet.config.playbooks import read_playbook
 from whet.config.train import DEFAULT_LEARNER, Count, TrainConfig
 from whet.envs.base import Environment
 from whet.errors import Interrupted, WhetError
-from whet.evals.sample import stratified_sample
+from whet.evals.sample import size_of, stratified_sample
 from whet.gate.base import Gate
 from whet.gate.trial import CONFIRMED
 from whet.keys import digest
@@ -150,7 +150,7 @@ def plan_training(config: TrainConfig, given: Given = Given()) -> TrainPlan:
 
 
 def _drawn(env: Environment, split: Split, wanted: Count, seed: int) -> tuple[int, ...]:
-    size = env.size(split)
+    size = size_of(env, split)
     if wanted == "all" and size is None:
         name = {"train": "tasks"}.get(split, split)
         raise WhetError(

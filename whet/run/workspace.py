@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import orjson
 from whet.config.load import load_config, read_toml
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig, PolicyConfig
-from whet.errors import WhetError
+from whet.errors import WhetError, broken_line
 from whet.ledger.account import Account
 from whet.ledger.store import FILE, Ledger
 from whet.rollout.session import CONFIG, ENDED, PLAYBOOK, SESSION, Identity
@@ -37,7 +38,7 @@ class Run:
         return self.folder.name
 
     def outcomes(self, purpose: str = EVAL) -> list[Outcome]:
-        with Ledger.read(self.folder) as ledger:
+        with records_of(self.folder), Ledger.read(self.folder) as ledger:
             return list(ledger.outcomes(purpose))
 
     def rollouts(self, purpose: str = EVAL) -> Iterator[Rollout]:
@@ -47,7 +48,7 @@ class Run:
 
     def tasks(self) -> list[int]:
         """The tasks that the run was meant to attempt, in the order of its plan."""
-        with Ledger.read(self.folder) as ledger:
+        with records_of(self.folder), Ledger.read(self.folder) as ledger:
             return list(orjson.loads(ledger.meta()["tasks"]))
 
     def ledger(self) -> Ledger:
@@ -75,9 +76,24 @@ def run_folder(path: str | Path, runs: Path = RUNS) -> Path:
 def find_run(path: str | Path, runs: Path = RUNS) -> Path:
     """The folder of a run of any kind, whose ledger can be read."""
     folder = run_folder(path, runs)
-    with Ledger.read(folder):
-        pass  # says what is wrong with it, if anything is
+    with records_of(folder), Ledger.read(folder) as ledger:  # says what is wrong with it, if anything is
+        if not all(isinstance(event.body, dict) for event in ledger.events()):
+            raise TypeError("an event is no object")
     return folder
+
+
+RECORDS = (LookupError, ValueError, TypeError, AttributeError)
+"""What reading a record raises that is not what it was."""
+
+
+@contextmanager
+def records_of(folder: Path) -> Iterator[None]:
+    """Reading what a run remembers; a record that is not what it was is one line that names the run."""
+    try:
+        yield
+    except RECORDS as error:
+        told = f"{type(error).__name__}: {error}, at {broken_line(error)}"
+        raise WhetError(f"{folder}: a record of it cannot be read ({told}); see: whet verify {folder}") from error
 
 
 def run_kind(folder: Path) -> str:

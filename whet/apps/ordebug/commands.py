@@ -21,10 +21,11 @@ ArgsOption = Annotated[list[str] | None, typer.Option("--arg", "-a", help="Argum
 
 def _ticker(what: str) -> Callable[[int, int], None]:
     """A line on standard error now and then."""
+    from whet.screen import screen_for
 
     def tick(done: int, total: int) -> None:
         if done == total or done % max(1, total // 20) == 0:
-            typer.echo(f"{done} of {total} {what}", err=True)
+            screen_for("stderr").print(f"{done} of {total} {what}")
 
     return tick
 
@@ -47,7 +48,7 @@ def generate(
     summary = generate_cells(
         out, n=n, seed=seed, processes=processes, cells=tuple(cells or ()), every=every, tick=_ticker("problems")
     )
-    console().print(summary, highlight=False, markup=False, soft_wrap=True)
+    console().print(summary, soft_wrap=True)
 
 
 @app.command("traces")
@@ -64,7 +65,7 @@ def traces(
 
     written = write_traces(out, n=n, seed=seed, args=parse_args(args or ()), tick=_ticker("trajectories"))
     line = f"{written.path}: {written.count} trajectories, {written.replies:.1f} replies each"
-    console().print(line, highlight=False, markup=False, soft_wrap=True)
+    console().print(line, soft_wrap=True)
 
 
 @app.command("gradient")
@@ -98,7 +99,7 @@ def gradient(
     for table in room.tables(plan, rows):
         console().print(table)
     means = ", ".join(f"{name} {100 * value:.0f} %" for name, value in room.steps(rows).items())
-    console().print(f"{room.BAND_METRIC}: {means}", highlight=False)
+    console().print(f"{room.BAND_METRIC}: {means}")
 
 
 @app.command("inspect")
@@ -110,7 +111,7 @@ def inspect(
     from whet.apps.ordebug.generation import inspect as inspected
     from whet.terminal import console
 
-    console().print(inspected(folder, gurobi=gurobi), highlight=False, markup=False, soft_wrap=True)
+    console().print(inspected(folder, gurobi=gurobi), soft_wrap=True)
 
 
 @app.command("metrics")

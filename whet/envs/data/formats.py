@@ -103,7 +103,7 @@ def read_lines(name: str, content: bytes, encoding: str) -> RowTable:
             continue
         try:
             rows.append(loads(line))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             where = f"{name}: row {len(rows) + 1} (line {line_number})"
             raise WhetError(f"{where} is not a JSON object: {error}") from None
     return _objects(name, rows, sound, encoding, content)
@@ -114,7 +114,7 @@ def read_array(name: str, content: bytes, encoding: str) -> RowTable:
     text, sound = decode(name, content, encoding)
     try:
         rows = (orjson.loads if sound else json.loads)(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise WhetError(f"{name}: is not valid JSON: {error}") from None
     if not isinstance(rows, list):
         raise WhetError(f"{name}: must hold an array of objects, not {_kind(rows)}")

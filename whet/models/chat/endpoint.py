@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import urllib.request
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Literal
@@ -13,12 +15,14 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from whet.errors import FaultError, WhetError
+from whet.errors import FaultError, WhetError, host_words
 from whet.models.base import Meter
 from whet.models.chat.json_body import decoded
+from whet.models.chat.reach import NoAnswer, Reach
 from whet.models.chat.retry import Trouble
 from whet.models.options import ModelOptions
 from whet.models.secrets import Key, Secret, quoted
+from whet.outside import KEYS
 from whet.types import Fault
 
 
@@ -47,6 +51,9 @@ _TOKEN_LIMITS = (
 Auth = Literal["bearer", "api-key", "x-api-key"]
 """The header that carries a key."""
 
+CONNECT = 20.0
+"""Seconds for a connection, at most: a host that is there takes far less."""
+
 
 class Endpoint:
     """Posts JSON to `url`. One attempt each: lost connections and timeouts are `Trouble`, statuses are not judged."""
@@ -62,8 +69,9 @@ class Endpoint:
         self._limit = options.max_reply_bytes
         self._connections = options.connections
         self._seconds = options.timeout
-        self._timeout = aiohttp.ClientTimeout(total=options.timeout)
+        self._timeout = aiohttp.ClientTimeout(total=options.timeout, sock_connect=min(CONNECT, options.timeout))
         self._proxy = proxy_for(url)
+        self._reach = Reach(self.where, self._knock)
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._slots = asyncio.Semaphore(options.connections)
@@ -112,36 +120,72 @@ class Endpoint:
             jar = aiohttp.DummyCookieJar()
             self._session = aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=self._timeout)
             self._slots = asyncio.Semaphore(self._connections)
+            self._reach = Reach(self.where, self._knock)
             self._loop = loop
         return self._session
 
     async def _tried(self, method: str, body: bytes | None, meter: Meter | None = None) -> HttpAnswer:
         secret = await self.key.secret()
-        answer = await self._send(method, body, secret)
+        self._bind()
+        answer = await self._reach.attempt(lambda: self._send(method, body, secret))
         if answer.status == 401 and self.key.renew(secret):
             if meter is not None:
                 await meter.again()
             answer = await self._send(method, body, await self.key.secret())
         return answer
 
+    async def _knock(self) -> None:
+        """Whether anybody is there: a connection, and no word."""
+        there = URL(self._proxy) if self._proxy else self._url
+        try:
+            async with asyncio.timeout(min(CONNECT, self._seconds)):
+                _, writer = await asyncio.open_connection(there.host, there.port)
+        except TimeoutError as error:
+            raise self._unanswered(f"no connection within {min(CONNECT, self._seconds):g} s") from error
+        except OSError as error:
+            raise self._no_connection(error, sent=False) from error
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+    def _unanswered(self, told: str, *, sent: bool = False) -> NoAnswer:
+        by = f" by the proxy {URL(self._proxy).origin()} that the environment names" if self._proxy else ""
+        return NoAnswer("connection", quoted(told) + by, sent=sent)
+
+    def _no_connection(self, error: OSError | aiohttp.ClientError, *, sent: bool = True) -> Exception:
+        """The error of a connection that did not come about; where this machine is at its limit, one to mend."""
+        if getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+            return WhetError(host_words(OSError(error.errno, None), self.where))  # type: ignore[union-attr]
+        return self._unanswered(f"no connection: {str(error) or type(error).__name__}", sent=sent)
+
     async def _send(self, method: str, body: bytes | None, secret: Secret | None) -> HttpAnswer:
         try:
             async with self._bind().request(
                 method, self._url, data=body, headers=self._headers(secret), allow_redirects=False, proxy=self._proxy
             ) as response:
-                return HttpAnswer(response.status, response.headers, await self._read(response), secret)
+                whole = KEYS.hide_bytes(await self._read(response))
+                return HttpAnswer(response.status, response.headers, whole, secret)
         except aiohttp.ClientConnectorCertificateError as error:
-            raise WhetError(f"{self.where}: its TLS certificate is not trusted: {error.certificate_error}") from error
+            told = quoted(str(error.certificate_error))
+            raise WhetError(f"{self.where}: its TLS certificate is not trusted: {told}") from error
+        except aiohttp.ClientConnectorSSLError as error:
+            told = quoted(str(error.os_error))
+            raise WhetError(f"{self.where}: it does not speak TLS as https needs it; is it http? ({told})") from error
+        except aiohttp.ConnectionTimeoutError as error:
+            raise self._unanswered(f"no connection within {min(CONNECT, self._seconds):g} s") from error
         except TimeoutError as error:
             raise Trouble("timeout", f"no whole answer within {self._seconds:g} s") from error
         except aiohttp.ClientPayloadError as error:
-            raise Trouble("connection", f"the connection was lost in the middle of the body: {error}") from error
+            lost = f"the connection was lost in the middle of the body: {quoted(str(error))}"
+            raise Trouble("connection", lost) from error
         except aiohttp.ClientResponseError as error:
-            raise Trouble("bad_reply", f"the HTTP exchange failed: {error.message}") from error
+            raise Trouble("bad_reply", f"the HTTP exchange failed: {quoted(error.message)}") from error
         except aiohttp.ClientConnectorError as error:
-            raise Trouble("connection", f"no connection: {error or type(error).__name__}", sent=False) from error
+            raise self._no_connection(error, sent=False) from error
         except (aiohttp.ClientConnectionError, ConnectionError) as error:
-            raise Trouble("connection", f"no connection: {error or type(error).__name__}") from error
+            raise self._no_connection(error) from error
+        except (aiohttp.InvalidURL, ValueError) as error:
+            raise WhetError(f"{quoted(self.where)}: cannot be posted to: {quoted(str(error))}") from error
 
     def _headers(self, secret: Secret | None) -> dict[str, str]:
         # Replies are short: not worth the time to compress, and a plain body keeps the size limit honest.
@@ -194,6 +238,8 @@ def base(text: str) -> URL:
         raise WhetError("base_url must not hold a user name or password: name the key with key_env instead.")
     if url.scheme not in ("http", "https") or not url.host:
         raise WhetError("base_url must begin with http:// or https://, as in http://127.0.0.1:8000/v1.")
+    if not url.host.isprintable() or set(url.host) & set(' <>"\\^`{|}%'):
+        raise WhetError("base_url has a host with characters that no host has: check it.")
     return url
 
 
@@ -210,4 +256,13 @@ def proxy_for(url: URL) -> str | None:
     """The proxy that the environment names for this host, looked up once."""
     if is_loopback(url) or urllib.request.proxy_bypass(url.host or ""):
         return None
-    return urllib.request.getproxies().get(url.scheme)
+    named = urllib.request.getproxies().get(url.scheme)
+    if named is None:
+        return None
+    proxy: URL | None = None
+    with suppress(ValueError):
+        proxy = URL(named)
+    if proxy is None or proxy.scheme not in ("http", "https") or not proxy.host:
+        variable = f"{url.scheme}_proxy"
+        raise WhetError(f"the proxy in the environment variable {variable} is no http:// or https:// address: mend it.")
+    return named

@@ -11,6 +11,7 @@ import orjson
 
 from whet.models.chat.retry import Trouble
 from whet.models.secrets import quoted
+from whet.outside import KEYS
 
 Json = dict[str, Any]
 Quote = Callable[[str], str]
@@ -20,13 +21,13 @@ Quote = Callable[[str], str]
 def decoded(body: bytes, quote: Quote = quoted) -> Any:
     """A body as JSON. Half surrogates and broken UTF-8, which a careless server may send, become U+FFFD."""
     try:
-        return orjson.loads(body)
+        return KEYS.hide_in_json(orjson.loads(body), body)
     except orjson.JSONDecodeError:
         pass
     text = body.decode("utf-8", "replace")
     try:
-        return _whole(json.loads(text))
-    except (ValueError, RecursionError):
+        return KEYS.hide_in_json(_whole(json.loads(text)), body)
+    except (ValueError, TypeError, RecursionError):
         pass
     # Raised out here: the decoder's own error would carry the whole body along.
     raise Trouble("bad_reply", f"the body of {len(body)} bytes is not JSON: {quote(text)}")

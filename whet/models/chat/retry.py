@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from random import Random
 from typing import TypeVar
 
-from whet.errors import FaultError
+from whet.errors import FaultError, Unreachable
 from whet.keys import seed_for
 from whet.models.base import Meter
 from whet.models.options import ModelOptions
@@ -70,6 +70,10 @@ async def persist(
     while True:
         try:
             return await attempt()
+        except Unreachable as gone:
+            if meter is not None:
+                meter.fail(sent=gone.sent)
+            raise
         except FaultError as error:
             raise FaultError(replace(error.fault, attempts=failed + 1)) from error
         except Trouble as trouble:
