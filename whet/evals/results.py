@@ -73,7 +73,12 @@ def comparison_json(comparison: Comparison, *, a: str = "A", b: str = "B") -> Js
         "by_archetype": {kind: _contrast(contrast) for kind, contrast in comparison.by_kind.items()},
         "gained": [asdict(flip) for flip in comparison.gained],
         "lost": [asdict(flip) for flip in comparison.lost],
-        "missing": {"a": asdict(comparison.missing_a), "b": asdict(comparison.missing_b)},
+        "missing": {
+            "a": asdict(comparison.missing_a),
+            "b": asdict(comparison.missing_b),
+            "bounded": comparison.bounded,
+            "dropped": [f"{split}/{index}" for split, index in comparison.dropped],
+        },
     }
 
 
@@ -88,6 +93,8 @@ def _contrast(contrast: Contrast) -> Json:
         "test": contrast.test,
         "detectable": contrast.detectable,
         "verdict": contrast.verdict,
+        "level": contrast.difference.interval.level,
+        "bounded": contrast.bounded,
     }
 
 

@@ -167,8 +167,7 @@ def _comparison_lines(comparison: Comparison, a: str, b: str) -> dict[str, list[
     lines = {"A": [a] if a != "A" else [], "B": [b] if b != "B" else []}
     lines["gained"] = _flips(comparison.gained, "only B solves")
     lines["lost"] = _flips(comparison.lost, "only A solves")
-    sides = (("A", comparison.missing_a), ("B", comparison.missing_b))
-    lines["missing"] = [f"{name}: {missing}" for name, missing in sides if missing.count]
+    lines["missing"] = list(comparison.missing_words())
     return {label: texts for label, texts in lines.items() if texts}
 
 
