@@ -83,6 +83,8 @@ class Comparison:
     missing_b: Shortfall
     dropped: tuple[TaskId, ...] = ()
     """Tasks without a score on either side: left out for both, on record."""
+    notes: tuple[str, ...] = ()
+    """What whoever reads it must know about the two sides."""
 
     @property
     def verdict(self) -> ComparisonVerdict:

@@ -68,6 +68,7 @@ def comparison_json(comparison: Comparison, *, a: str = "A", b: str = "B") -> Js
         "metric": str(comparison.metric),
         "verdict": comparison.verdict,
         "words": comparison.words(a, b),
+        "notes": list(comparison.notes),
         "overall": _contrast(comparison.overall),
         "hard": _contrast(comparison.hard),
         "by_archetype": {kind: _contrast(contrast) for kind, contrast in comparison.by_kind.items()},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from whet.evals.compare import Comparison, Contrast, Flip, p_words, signed
@@ -22,12 +22,20 @@ COLOURS = {"better": "bold green", "worse": "bold red", "unclear": "bold yellow"
 
 
 def summary_table(
-    summary: Summary, *, title: str = "", floor: Floor | None = None, wall_seconds: float | None = None
+    summary: Summary,
+    *,
+    title: str = "",
+    floor: Floor | None = None,
+    wall_seconds: float | None = None,
+    notes: Sequence[str] = (),
 ) -> RenderableType:
-    """Rates by kind and difficulty with a total and the floor below, then a line for everything worth a word."""
+    """Rates by kind and difficulty with a total and the floor below, then a line for everything worth a word.
+
+    `notes` are what the rates must be read with.
+    """
     from rich.console import Group
 
-    level = f"[{100 * summary.level:g} %]"
+    level = f"[{100 * summary.level:.4g} %]"
     headings = ["tasks", f"pass rate {level}", f"reward {level}", f"perfect {level}"]
     if _apart(summary):
         headings.insert(1, f"{summary.metric} {level}")
@@ -50,7 +58,7 @@ def summary_table(
             *(_text(ranged(best.mean_metric, digits), "dim") for _ in range(_apart(summary))),
             *(_text(ranged(rate, digits), "dim") for rate in (best.pass_rate, best.mean_reward)),
         )
-    return Group(table, _listing(_summary_lines(summary, floor, wall_seconds)))
+    return Group(table, _listing({"note": notes, **_summary_lines(summary, floor, wall_seconds)}))
 
 
 def comparison_table(comparison: Comparison, *, a: str = "A", b: str = "B", title: str = "") -> RenderableType:
@@ -59,7 +67,7 @@ def comparison_table(comparison: Comparison, *, a: str = "A", b: str = "B", titl
 
     level = comparison.overall.difference.interval.level
     several = len(comparison.by_kind) > 1
-    table = _table(title, "tasks", "A", "B", f"difference [{100 * level:g} %]", "p (Holm)" if several else "p")
+    table = _table(title, "tasks", "A", "B", f"difference [{100 * level:.4g} %]", "p (Holm)" if several else "p")
     if several:
         for kind, contrast in comparison.by_kind.items():
             table.add_row(_text(kind), *_contrast_cells(contrast))
@@ -68,7 +76,7 @@ def comparison_table(comparison: Comparison, *, a: str = "A", b: str = "B", titl
     if comparison.metric != HARD:
         table.add_row(_text("solved (hard)"), *_contrast_cells(comparison.hard))
     verdict = _text(comparison.words(a, b), COLOURS[comparison.verdict])
-    return Group(verdict, table, _listing(_comparison_lines(comparison, a, b)))
+    return Group(verdict, table, _listing({"note": comparison.notes, **_comparison_lines(comparison, a, b)}))
 
 
 def _table(title: str, *headings: str) -> Table:

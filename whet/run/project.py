@@ -12,6 +12,7 @@ from whet.evals.results import results_json
 from whet.evals.summary import Summary, summarize
 from whet.files import write_json
 from whet.ledger.store import Ledger
+from whet.run.caveats import Caveats, read_caveats
 from whet.run.floor import FLOOR
 from whet.run.workspace import EVAL
 from whet.types import Fault, Outcome
@@ -28,6 +29,7 @@ class EvalReport:
     floor: Floor | None
     results: dict[str, Any]
     """The content of results.json."""
+    caveats: Caveats
     fault: Fault | None = None
     """One of the faults that are still open, to show what they are about."""
 
@@ -38,8 +40,10 @@ def report(config: EvalConfig, ledger: Ledger) -> EvalReport:
     for outcome in ledger.outcomes():
         by_purpose.setdefault(outcome.ticket.purpose, []).append(outcome)
     outcomes = by_purpose.pop(EVAL, [])
-    summary = summarize(outcomes, max_tokens=config.target.sampling.max_tokens)
-    floor = floor_of({purpose.removeprefix(FLOOR): rollouts for purpose, rollouts in sorted(by_purpose.items())})
+    caveats = read_caveats(ledger)
+    summary = summarize(outcomes, level=caveats.level, max_tokens=config.target.sampling.max_tokens)
+    trivial = {purpose.removeprefix(FLOOR): rollouts for purpose, rollouts in sorted(by_purpose.items())}
+    floor = floor_of(trivial, level=caveats.level)
     results = results_json(
         summary,
         outcomes,
@@ -49,7 +53,8 @@ def report(config: EvalConfig, ledger: Ledger) -> EvalReport:
         playbook=ledger.meta()["playbook"],
         floor=floor,
     )
-    return EvalReport(summary, floor, results, ledger.open_fault(EVAL))
+    results |= {"notes": list(caveats.notes), "opening": caveats.opening or None}
+    return EvalReport(summary, floor, results, caveats, ledger.open_fault(EVAL))
 
 
 def project(folder: Path, config: EvalConfig, ledger: Ledger) -> EvalReport:

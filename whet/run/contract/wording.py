@@ -62,7 +62,9 @@ def wording_of(env: Environment) -> Wording:
     index_of = NearIndex(texts)
     clusters = index_of.clusters()
     train = places.get("train", [])
-    across = {split: index_of.resemblance(own, train) for split, own in places.items() if split != "train" and train}
+    across: dict[Split, Resemblance] = {
+        split: index_of.resemblance(places[split], train) for split in filled if split != "train" and train
+    }
     pair = next((found.first for found in across.values() if found.first), None)
     example = None if pair is None else (texts[pair[1]], texts[pair[0]])
     return Wording(len(texts), len(clusters), max(map(len, clusters)), across, example)
