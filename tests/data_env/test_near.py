@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from whet.envs.near import NearIndex
 from whet.envs.splits import split_texts
-from whet.run.contract.wording import wording_of
+from whet.run.contract.likeness import likeness_of
 from whet.types import SPLITS
 
 WORDS = ("amber", "basin", "copper", "delta", "ember", "fallow", "granite", "harbour", "indigo", "juniper", "kettle")
@@ -160,7 +160,7 @@ def test_a_manifest_of_before_is_read_and_its_sides_are_kept(tmp_path: Path) -> 
 
 def test_the_check_tells_clusters_and_what_test_shares_with_train(tmp_path: Path) -> None:
     rows = [{**row, "split": ("train", "val", "test", "train")[at % 4]} for at, row in enumerate(ticket_rows(20, 4))]
-    found = wording_of(environment(as_csv(tmp_path / "rows.csv", rows), prompt="Sort this: {text}"))
+    found = likeness_of(environment(as_csv(tmp_path / "rows.csv", rows), prompt="Sort this: {text}"))
     assert found.words() == (
         "80 tasks in 20 clusters, the largest of 4; 100 % of select (20 of 20) near one in train, "
         "100 % of test (20 of 20) near one in train"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import Doubles, FromFunction, doubled
@@ -101,3 +102,24 @@ def test_runs_on_different_environments_are_not_compared(tmp_path: Path) -> None
     b = whet.evaluate(Other(), FromFunction(doubled), n=10, runs=tmp_path)
     with pytest.raises(WhetError, match="not about the same tasks"):
         whet.compare(a, b)
+
+
+def test_an_environments_own_rules_are_a_reference_and_no_floor(tmp_path: Path) -> None:
+    class Ruled(Doubles):
+        def baselines(self) -> dict[str, Any]:
+            return {"rules": lambda task, said: task.truth, "always_one": lambda task, said: "1"}
+
+    result = whet.evaluate(Ruled(), FromFunction(lambda _: "wrong"), n=10, runs=tmp_path)
+    floor = result.report.floor
+    assert floor is not None
+    assert floor.best.pass_rate.value == 0.0
+    assert {policy.name for policy in floor.policies} == {"empty", "echo", "constant", "always_one"}
+    assert [policy.name for policy in floor.references] == ["rules"]
+    assert "reference: rules" in str(result)
+    assert set(result.report.results["floor"]["references"]) == {"rules"}
+
+
+def test_the_floor_is_played_on_at_most_two_hundred_tasks(tmp_path: Path) -> None:
+    floor = whet.evaluate(Doubles(), FromFunction(doubled), n=210, runs=tmp_path).report.floor
+    assert floor is not None
+    assert floor.best.pass_rate.tasks == 200

@@ -123,11 +123,14 @@ def _estimate(estimate: Estimate) -> Json:
 
 
 def _floor(floor: Floor) -> Json:
-    policies = {
-        policy.name: {"pass_rate": _estimate(policy.pass_rate), "avg_reward": _estimate(policy.mean_reward)}
-        for policy in floor.policies
-    }
-    return {"best": floor.best.name, "policies": policies}
+    policies, references = (
+        {
+            policy.name: {"pass_rate": _estimate(policy.pass_rate), "avg_reward": _estimate(policy.mean_reward)}
+            for policy in ranked
+        }
+        for ranked in (floor.policies, floor.references)
+    )
+    return {"best": floor.best.name, "policies": policies, "references": references}
 
 
 def _result(outcome: Outcome) -> Json:

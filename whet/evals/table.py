@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from whet.evals.compare import Comparison, Contrast, Flip, p_words, signed
 from whet.evals.estimate import Estimate, ranged
-from whet.evals.floor import Floor
+from whet.evals.floor import Floor, FloorPolicy
 from whet.evals.metric import HARD
 from whet.evals.summary import Figures, Summary
 
@@ -50,15 +50,21 @@ def summary_table(
         _text("total", "bold"),
         *(_text(cell, "bold") for cell in _cells(summary, summary.overall, digits)),
     )
-    if floor is not None:
-        best = floor.best
+    for what, policy in _beside(floor):
         table.add_row(
-            _text(f"floor: {best.name}", "dim"),
-            _text(str(best.pass_rate.tasks), "dim"),
-            *(_text(ranged(best.mean_metric, digits), "dim") for _ in range(_apart(summary))),
-            *(_text(ranged(rate, digits), "dim") for rate in (best.pass_rate, best.mean_reward)),
+            _text(f"{what}: {policy.name}", "dim"),
+            _text(str(policy.pass_rate.tasks), "dim"),
+            *(_text(ranged(policy.mean_metric, digits), "dim") for _ in range(_apart(summary))),
+            *(_text(ranged(rate, digits), "dim") for rate in (policy.pass_rate, policy.mean_reward)),
         )
     return Group(table, _listing({"note": notes, **_summary_lines(summary, floor, wall_seconds)}))
+
+
+def _beside(floor: Floor | None) -> list[tuple[str, FloorPolicy]]:
+    """The best policy without skill, and the best of the environment's own rules."""
+    if floor is None:
+        return []
+    return [("floor", floor.best), *(("reference", policy) for policy in floor.references[:1])]
 
 
 def comparison_table(comparison: Comparison, *, a: str = "A", b: str = "B", title: str = "") -> RenderableType:
@@ -145,6 +151,8 @@ def _summary_lines(summary: Summary, floor: Floor | None, wall_seconds: float | 
     ]
     if floor is not None and len(floor.policies) > 1:
         lines["floor"] = [", ".join(f"{policy.name} {policy.pass_rate.value:.2f}" for policy in floor.policies)]
+    if floor is not None and len(floor.references) > 1:
+        lines["reference"] = [", ".join(f"{known.name} {known.pass_rate.value:.2f}" for known in floor.references)]
     lines["reasons"] = [_counts(summary.reasons, REASONS_SHOWN)]
     if summary.truncated:
         lines["truncated"] = [f"{summary.truncated:,} rollouts"]

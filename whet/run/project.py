@@ -13,9 +13,9 @@ from whet.evals.summary import Summary, summarize
 from whet.files import write_json
 from whet.ledger.store import Ledger
 from whet.run.caveats import Caveats, read_caveats
-from whet.run.floor import FLOOR
+from whet.run.floor import FLOOR, REFERENCE, played_for
 from whet.run.workspace import EVAL
-from whet.types import Fault, Outcome
+from whet.types import Fault
 
 RESULTS = "results.json"
 TIMING = "timing.json"
@@ -36,14 +36,11 @@ class EvalReport:
 
 def report(config: EvalConfig, ledger: Ledger) -> EvalReport:
     """A pure function of the ledger: the same replies give the same bytes, however often the run was killed."""
-    by_purpose: dict[str, list[Outcome]] = {}
-    for outcome in ledger.outcomes():
-        by_purpose.setdefault(outcome.ticket.purpose, []).append(outcome)
-    outcomes = by_purpose.pop(EVAL, [])
+    played = list(ledger.outcomes())
+    outcomes = [outcome for outcome in played if outcome.ticket.purpose == EVAL]
     caveats = read_caveats(ledger)
     summary = summarize(outcomes, level=caveats.level, max_tokens=config.target.sampling.max_tokens)
-    trivial = {purpose.removeprefix(FLOOR): rollouts for purpose, rollouts in sorted(by_purpose.items())}
-    floor = floor_of(trivial, level=caveats.level)
+    floor = floor_of(played_for(played, FLOOR), played_for(played, REFERENCE), level=caveats.level)
     results = results_json(
         summary,
         outcomes,

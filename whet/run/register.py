@@ -34,7 +34,7 @@ SAME = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class OpeningRecord:
     """Which opening of a test a run is: the first, or one after `before` by other runs."""
 
     number: int
@@ -70,15 +70,15 @@ class Register:
     def path(self) -> Path:
         return self.runs / FILE
 
-    def open_test(self, run: str, name: str, contents: Sequence[str]) -> Opening:
+    def open_test(self, run: str, name: str, contents: Sequence[str]) -> OpeningRecord:
         """Record that a run opens a test, before it asks anything of it. The same run opens it once."""
         with self._held() as file:
             lines = [line for line in self._lines(file) if line["what"] == OPENED and _same(line["tasks"], contents)]
             known = next((line for line in lines if line["run"] == run), None)
             if known is not None:
-                return Opening(known["number"], tuple(known["before"]))
+                return OpeningRecord(known["number"], tuple(known["before"]))
             before = tuple(line["name"] for line in lines)
-            opening = Opening(1 + len(before), before)
+            opening = OpeningRecord(1 + len(before), before)
             line = {"what": OPENED, "run": run, "name": name, "number": opening.number, "before": before}
             self._append(file, {**line, "tasks": list(contents)})
             return opening

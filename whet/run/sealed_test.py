@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from whet.errors import WhetError
@@ -13,7 +13,7 @@ from whet.evals.summary import Summary, summarize
 from whet.learn.judge import Judge
 from whet.rollout.session import Session
 from whet.run.caveats import Caveats, note_caveats
-from whet.run.floor import FLOOR, play_floor
+from whet.run.floor import FLOOR, REFERENCE, play_floor, played_for
 from whet.types import Outcome, Playbook, Policy, Split, Ticket
 
 TEST: Split = "test"
@@ -70,7 +70,11 @@ class SealedTest:
             outcomes[name] = session.outcomes(TEST, plan.keys)
         if session.judge is None:
             await play_floor(session, TEST, self.tasks)
-        return self.fold(policies, outcomes, _floors(session), caveats)
+        played = list(session.ledger.outcomes())
+        floor = floor_of(
+            played_for(played, FLOOR), played_for(played, REFERENCE), metric=self.metric, level=caveats.level
+        )
+        return self.fold(policies, outcomes, floor, caveats)
 
     @property
     def faults(self) -> float:
@@ -81,7 +85,7 @@ class SealedTest:
         self,
         policies: Mapping[str, Policy],
         outcomes: Mapping[str, tuple[Outcome, ...]],
-        floors: Mapping[str, Sequence[Outcome]],
+        floor: Floor | None,
         caveats: Caveats = Caveats(),
     ) -> SealedResult:
         meant = {(TEST, task) for task in self.tasks}
@@ -96,12 +100,4 @@ class SealedTest:
             except WhetError as refused:
                 gains[name] = str(refused)
         summaries = {name: summarize(rollouts, metric=self.metric, level=level) for name, rollouts in outcomes.items()}
-        return SealedResult(outcomes, summaries, gains, floor_of(floors, metric=self.metric, level=level), caveats)
-
-
-def _floors(session: Session) -> dict[str, list[Outcome]]:
-    found: dict[str, list[Outcome]] = {}
-    for outcome in session.ledger.outcomes():
-        if outcome.ticket.purpose.startswith(FLOOR):
-            found.setdefault(outcome.ticket.purpose.removeprefix(FLOOR), []).append(outcome)
-    return dict(sorted(found.items()))
+        return SealedResult(outcomes, summaries, gains, floor, caveats)

@@ -97,6 +97,9 @@ def tested_table(tested: SealedResult) -> Table:
         best = tested.floor.best
         rates = [*(_ranged(best.mean_metric) for _ in claim), _ranged(best.pass_rate)]
         table.add_row(f"floor: {best.name}", str(best.pass_rate.tasks), *rates, "", style="dim")
+        for known in tested.floor.references[:1]:
+            rates = [*(_ranged(known.mean_metric) for _ in claim), _ranged(known.pass_rate)]
+            table.add_row(f"reference: {known.name}", str(known.pass_rate.tasks), *rates, "", style="dim")
     return table
 
 

@@ -120,10 +120,11 @@ def training_page(folder: Path) -> RenderableType:
         table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
     for name, key in ROWS.items():
         table.add_row(name, *(_ranged(summary, f"{key}_{column}") for column in headings))
-    if summary["floor_policy"]:
-        floors = (summary[f"floor_test_{column}"] for column in headings)
-        cells = ("" if value is None else f"{value:.3f}" for value in floors)
-        table.add_row(f"floor: {summary['floor_policy']}", *cells, style="dim")
+    for beside in ("floor", "reference"):
+        if summary.get(f"{beside}_policy"):
+            values = (summary[f"{beside}_test_{column}"] for column in headings)
+            cells = ("" if value is None else f"{value:.3f}" for value in values)
+            table.add_row(f"{beside}: {summary[f'{beside}_policy']}", *cells, style="dim")
     notes = [f"note: {line}" for line in summary.get("test_notes", ())]
     claim = [str(summary["test_delta_says"]), *summary.get("test_delta_missing", ())]
     since = since_lines(folder, summary.get("test_opening") or 0)

@@ -113,6 +113,10 @@ def _tests(tested: SealedResult | None) -> dict[str, Any]:
     figures["floor_test_metric"] = _value(floor.mean_metric) if floor else None
     figures["floor_test_hard"] = _value(floor.pass_rate) if floor else None
     figures["floor_policy"] = floor.name if floor else None
+    known = tested.floor.references[0] if tested and tested.floor and tested.floor.references else None
+    figures["reference_test_metric"] = _value(known.mean_metric) if known else None
+    figures["reference_test_hard"] = _value(known.pass_rate) if known else None
+    figures["reference_policy"] = known.name if known else None
     return figures
 
 

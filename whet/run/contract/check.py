@@ -24,7 +24,7 @@ from whet.rollout.drive import Transcript, drive
 from whet.rollout.workbench import Workbench
 from whet.run.contract import probe
 from whet.run.contract.odd_replies import nasty_replies
-from whet.run.contract.wording import wording_of
+from whet.run.contract.likeness import likeness_of
 from whet.types import SPLITS, Ask, Reply, Score, Split, Task
 
 Status = Literal["ok", "warn", "fail"]
@@ -169,9 +169,9 @@ def _splits(sample: Sample) -> Finding:
     return Finding("splits", "ok", f"disjoint; {len(owner)} of {len(sample.tasks)} tasks are different")
 
 
-def _wording(sample: Sample) -> Finding:
+def _likeness(sample: Sample) -> Finding:
     """A warning and no failure: tasks of one template are alike, and whoever reads a score on them must know."""
-    found = wording_of(sample.env)
+    found = likeness_of(sample.env)
     alike = any(seen.share > ALIKE for seen in found.across.values())
     return Finding("near-duplicates", "warn" if alike else "ok", found.words(), found.detail())
 
@@ -300,7 +300,7 @@ PROPERTIES: Mapping[str, Callable[[Sample], Finding]] = {
     "same bytes": _same_bytes,
     "labels": _labels,
     "splits": _splits,
-    "near-duplicates": _wording,
+    "near-duplicates": _likeness,
     "truth": _truth,
     "oracle": _oracle,
     "grading": _total,

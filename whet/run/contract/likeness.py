@@ -20,7 +20,7 @@ LEAST_TASKS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class Likeness:
     """What the prompts of an environment have in common."""
 
     tasks: int
@@ -44,7 +44,7 @@ class Wording:
         return f"for example {train!r} in train and {other!r}"
 
 
-def wording_of(env: Environment) -> Wording:
+def likeness_of(env: Environment) -> Likeness:
     """Look at the first tasks of every split."""
     ends = time.monotonic() + MOST_SECONDS
     texts: list[str] = []
@@ -67,4 +67,4 @@ def wording_of(env: Environment) -> Wording:
     }
     pair = next((found.first for found in across.values() if found.first), None)
     example = None if pair is None else (texts[pair[1]], texts[pair[0]])
-    return Wording(len(texts), len(clusters), max(map(len, clusters)), across, example)
+    return Likeness(len(texts), len(clusters), max(map(len, clusters)), across, example)
