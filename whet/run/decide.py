@@ -165,6 +165,8 @@ async def _bring(
 
 def _leak(session: Session, plan: EvalPlan, candidate: Policy) -> str:
     """Text of the tasks it is judged by, or of test tasks, in a person's candidate: told and on record, not refused."""
+    if candidate.playbook == plan.policy.playbook:
+        return ""
     found = LeakWatch(plan.env, held_out_tasks(plan)).find(candidate.playbook, plan.policy.playbook)
     span = found.span if found is not None else ""
     key = digest(LEAK, policy_digest(candidate))

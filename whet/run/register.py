@@ -85,15 +85,11 @@ class Register:
 
     def openings(self, contents: Sequence[str]) -> int:
         """How often a test has been opened by now."""
-        with self._held() as file:
-            return sum(line["what"] == OPENED and _same(line["tasks"], contents) for line in self._lines(file))
+        return sum(line["what"] == OPENED and _same(line["tasks"], contents) for line in self._read())
 
     def openings_by(self, run: str) -> int:
         """How often the test that a run opened has been opened by now; 0 where it opened none."""
-        if not self.path.is_file():
-            return 0
-        with self._held() as file:
-            lines = [line for line in self._lines(file) if line["what"] == OPENED]
+        lines = [line for line in self._read() if line["what"] == OPENED]
         own = next((line for line in lines if line["run"] == run), None)
         return 0 if own is None else sum(_same(line["tasks"], own["tasks"]) for line in lines)
 
@@ -106,11 +102,19 @@ class Register:
 
     def chosen_by(self, playbook: str, env: str) -> str:
         """The run that chose a playbook on the select tasks of an environment; '' where none did."""
-        if not self.path.is_file():
-            return ""
-        with self._held() as file:
-            wanted = {"what": CHOSEN, "playbook": playbook, "env": env}
-            return next((line["name"] for line in self._lines(file) if wanted.items() <= line.items()), "")
+        wanted = {"what": CHOSEN, "playbook": playbook, "env": env}
+        return next((line["name"] for line in self._read() if wanted.items() <= line.items()), "")
+
+    def _read(self) -> list[dict[str, Any]]:
+        """Every fact, also where nothing may be written; none where there is no register."""
+        try:
+            with self.path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH)
+                return self._lines(file)
+        except FileNotFoundError:
+            return []
+        except OSError as problem:
+            raise WhetError(f"{self.path}: cannot be read ({problem.strerror}); mend its permissions") from None
 
     @contextmanager
     def _held(self) -> Iterator[IO[bytes]]:

@@ -23,8 +23,8 @@ from whet.keys import digest, seed_for
 from whet.rollout.drive import Transcript, drive
 from whet.rollout.workbench import Workbench
 from whet.run.contract import probe
-from whet.run.contract.odd_replies import nasty_replies
 from whet.run.contract.likeness import likeness_of
+from whet.run.contract.odd_replies import nasty_replies
 from whet.types import SPLITS, Ask, Reply, Score, Split, Task
 
 Status = Literal["ok", "warn", "fail"]
