@@ -119,7 +119,7 @@ def test_rows_that_are_all_alike_are_split_anyway_and_the_score_says_so(tmp_path
     """Three requests in many variants cannot fill three sides with five clusters each."""
     env = environment(as_csv(tmp_path / "rows.csv", ticket_rows(3, 15)), prompt="Sort this: {text}")
     assert all(env.size(split) for split in SPLITS)
-    assert "have a near-duplicate in train (the rows are too alike to be split" in env.warning("test")
+    assert "have a near-duplicate in train (too many rows are tied together" in env.warning("test")
     held = json.loads((tmp_path / "rows.csv.splits.json").read_text())
     assert held["near"]["threshold"] != 0.5
 

@@ -57,21 +57,25 @@ _SENTENCE = re.compile(r"[.!?;\n\u3002\uff01\uff1f]+(?:\s|$)|\n|[\u3002\uff01\uf
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """A text as the pairs of neighbouring words in it, as numbers, and those of its longest sentence."""
+    """A text as the pairs of neighbouring words in it, as numbers, all of them and sentence by sentence."""
 
     pairs: frozenset[int]
-    core: frozenset[int]
+    sentences: tuple[frozenset[int], ...]
 
     @classmethod
     def of(cls, text: str) -> Gist:
         """Spacing, case and punctuation do not matter."""
-        core = max(_SENTENCE.split(text), key=lambda sentence: len(_WORD.findall(sentence)))
-        return cls(_pairs(text), _pairs(core))
+        return cls(_pairs(text), tuple(_pairs(sentence) for sentence in _SENTENCE.split(text)))
+
+    @property
+    def core(self) -> frozenset[int]:
+        """The sentence that says most."""
+        return max(self.sentences, key=len)
 
     def without(self, form: frozenset[int]) -> Gist:
         """What is left without the form that all texts share; all of it where nothing would be."""
         rest = self.pairs - form
-        return Gist(rest, self.core - form) if rest else self
+        return Gist(rest, (max((held - form for held in self.sentences), key=len),)) if rest else self
 
     def alike(self, other: Gist, threshold: float = THRESHOLD) -> bool:
         """Whether two texts are near-duplicates."""

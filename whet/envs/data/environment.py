@@ -92,7 +92,7 @@ class DataEnvironment(Environment):
         found = index.resemblance(self._indices[split], self._indices["train"])
         if not found.count:
             return ""
-        forced = "" if self._apart == THRESHOLD else " (the rows are too alike to be split by near-duplicates)"
+        forced = "" if self._apart == THRESHOLD else " (too many rows are tied together to be split by them)"
         return (
             f"{split} shares its wording with train: {found.count} of {found.of} rows ({100 * found.share:.0f} %) have "
             f"a near-duplicate in train{forced}; scores on them say little about new questions"
