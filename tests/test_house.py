@@ -131,6 +131,7 @@ WRITERS = {
     "envs/ordebug/": "generated models, which hold nothing from outside",
     "envs/groupqc/": "generated photos and truths",
     "envs/soup/": "its manifest, and what its runner hands over",
+    "run/register.py": "facts that are appended under a lock, keys taken out",
     "run/init.py": "templates of a new project",
     "apps/groupqc/stage_a/output.py": "lines that are followed while the run goes on",
     "apps/groupqc/smoke/": "made-up input",

@@ -52,12 +52,27 @@ def test_more_successes_than_trials_are_refused() -> None:
 
 
 @given(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=60))
-def test_a_mean_of_zeros_and_ones_gets_wilsons_interval(values: list[float]) -> None:
+def test_a_mean_of_zeros_and_ones_gets_an_interval_that_holds_wilsons(values: list[float]) -> None:
     found = mean_estimate(values)
     assert found is not None
     expected = wilson(int(sum(values)), len(values))
     assert expected is not None
-    assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
+    assert found.interval.low <= expected.low + 1e-12
+    assert found.interval.high >= expected.high - 1e-12
+
+
+@pytest.mark.parametrize("n", [10, 12, 15, 20, 35, 50, 100, 200])
+def test_single_draws_are_covered_at_every_rate(n: int) -> None:
+    """Exact, at rates from .02 to .98 in steps of .002: Wilson's interval falls to .89 at ten tasks."""
+    intervals = [mean_estimate([1.0] * solved + [0.0] * (n - solved)) for solved in range(n + 1)]
+    for step in range(10, 491):
+        rate = step / 500
+        held = math.fsum(
+            math.comb(n, solved) * rate**solved * (1 - rate) ** (n - solved)
+            for solved, found in enumerate(intervals)
+            if found is not None and found.interval.low <= rate <= found.interval.high
+        )
+        assert held >= 0.92, (n, rate, held)
 
 
 @given(st.lists(units, min_size=1, max_size=40), st.sampled_from([0.5, 0.9, 0.95, 0.999]))
@@ -80,7 +95,7 @@ def test_values_close_together_give_a_narrower_interval_than_zeros_and_ones() ->
     close, apart = mean_estimate([0.4, 0.5, 0.6] * 10), mean_estimate([0.0, 1.0] * 15)
     assert close is not None
     assert apart is not None
-    assert close.interval.high - close.interval.low < 0.25 * (apart.interval.high - apart.interval.low)
+    assert close.interval.high - close.interval.low < 0.35 * (apart.interval.high - apart.interval.low)
 
 
 def test_equal_credit_everywhere_is_not_certainty() -> None:
@@ -124,14 +139,14 @@ def test_exchanging_the_sides_negates_the_difference_exactly(differences: list[f
 
 def test_no_change_at_all_leaves_room_for_rare_changes() -> None:
     found = difference_estimate([0.0] * 50)
-    unseen = wilson(0, 50)
+    unseen = mean_estimate([0.0] * 50)
     assert found is not None
     assert unseen is not None
-    assert (found.interval.low, found.interval.high) == pytest.approx((-unseen.high, unseen.high))
+    assert (found.interval.low, found.interval.high) == pytest.approx((-unseen.interval.high, unseen.interval.high))
 
 
 def test_many_even_differences_give_nearly_students_interval() -> None:
-    differences = [0.05 * ((7 * k) % 21 - 10) / 10 + 0.01 for k in range(210)]
+    differences = [0.5 * ((7 * k) % 21 - 10) / 10 + 0.1 for k in range(210)]
     found = difference_estimate(differences)
     assert found is not None
     mean = math.fsum(differences) / 210
@@ -168,7 +183,7 @@ def test_sparse_differences_of_twenty_tasks_are_covered_at_about_the_level() -> 
         found = difference_estimate([luck.random() if luck.random() < 0.1 else 0.0 for _ in range(20)])
         assert found is not None
         covered += found.interval.low <= 0.05 <= found.interval.high
-    assert 0.92 < covered / 500 < 0.99
+    assert covered / 500 > 0.92
 
 
 def test_values_without_a_scale_get_the_normal_interval() -> None:

@@ -459,6 +459,10 @@ def test_what_is_forced_in_has_no_made_up_score() -> None:
             def open(tasks: int) -> Bank:
                 return Bank.empty(tasks)
 
+        @staticmethod
+        def leak(purpose: str, incumbent: Policy, candidate: Policy) -> None:
+            return None
+
     start = Policy("m", playbook=Playbook("a"))
     held = Standing(start, 0.5)
     judge = Judge(Shop(), start, held, held, Bank(((), (), ()), (1, 1, 1), 4, 0.5))  # type: ignore[arg-type]

@@ -111,6 +111,10 @@ class Environment(Protocol):
         """The bytes of an image that a message names."""
         raise KeyError(sha256)
 
+    def warning(self, split: Split) -> str:
+        """What whoever reads a score on a split must know about its tasks, in a line; '' where there is nothing."""
+        return ""
+
 
 def ask(
     messages: Sequence[Message],

@@ -10,15 +10,17 @@ from statistics import NormalDist
 from typing import Literal
 
 from whet.errors import WhetError, nearest
-from whet.evals.attempts import Attempts, TaskId, by_task, span_of
-from whet.evals.estimate import LEVEL, Estimate, difference_estimate, mean_estimate, quantile
+from whet.evals.attempts import Attempts, TaskId, by_task, repeats, span_of
+from whet.evals.estimate import LEVEL, Estimate, Interval, difference_estimate, mean_estimate, quantile
 from whet.evals.metric import HARD, Metric, as_metric
-from whet.evals.missing import Shortfall, missing_from, refuse_if_missing
-from whet.evals.paired import PairedTest, holm, paired_test
+from whet.evals.missing import Shortfall, meant_draws, missing_from, refuse_if_open
+from whet.evals.paired import DrawPair, PairedTest, PValue, exchange_test, holm, paired_test
 from whet.keys import seed_for
 from whet.types import Outcome, Split
 
 ComparisonVerdict = Literal["better", "worse", "unclear"]
+
+DROPPED_SHOWN = 5
 
 POWER = 0.8
 """A difference counts as detectable when a comparison would show it this often."""
@@ -38,6 +40,8 @@ class Contrast:
     """p after Holm's adjustment, where the contrast is one of several."""
     detectable: float | None
     """The difference that would have been shown four times in five; None: too few tasks to show any."""
+    bounded: int = 0
+    """Rollouts that are missing: `difference` and `p` hold whatever they would have scored."""
 
     @property
     def verdict(self) -> ComparisonVerdict:
@@ -77,6 +81,10 @@ class Comparison:
     lost: tuple[Flip, ...]
     missing_a: Shortfall
     missing_b: Shortfall
+    dropped: tuple[TaskId, ...] = ()
+    """Tasks without a score on either side: left out for both, on record."""
+    notes: tuple[str, ...] = ()
+    """What whoever reads it must know about the two sides."""
 
     @property
     def verdict(self) -> ComparisonVerdict:
@@ -86,7 +94,8 @@ class Comparison:
         """The result as a sentence, which names the metric where it is not `hard`."""
         found = self.overall
         on = "" if self.metric == HARD else f" on {self.metric}"
-        numbers = f"{signed(found.difference)}, {p_words(found.p)} ({found.tasks} tasks, {found.test})"
+        at = level_words(found.difference.interval.level)
+        numbers = f"{signed(found.difference)}{at}, {p_words(found.p)} ({found.tasks} tasks, {found.test})"
         if found.verdict != "unclear":
             return f"{b} is {found.verdict} than {a}{on}: {numbers}"
         if found.detectable is None:
@@ -100,13 +109,45 @@ class Comparison:
             return ""
         return f"solved (hard): {signed(self.hard.difference)}, {p_words(self.hard.p)}"
 
+    def missing_words(self, a: str = "A", b: str = "B") -> tuple[str, ...]:
+        """What is missing and what was done about it, a line each; none where nothing is."""
+        lines = [f"{name}: {lack}" for name, lack in ((a, self.missing_a), (b, self.missing_b)) if lack.count]
+        if self.dropped:
+            named = ", ".join(f"{split}/{index}" for split, index in self.dropped[:DROPPED_SHOWN])
+            more = f" and {len(self.dropped) - DROPPED_SHOWN} more" if len(self.dropped) > DROPPED_SHOWN else ""
+            lines.append(f"left out for both, no score on either side: {named}{more}")
+        if self.bounded:
+            lines.append(
+                f"{self.bounded} missing rollouts are bounded: interval and p hold whatever they would have scored"
+            )
+        return tuple(lines)
+
+    @property
+    def bounded(self) -> int:
+        """Missing rollouts of the tasks that are compared."""
+        return self.overall.bounded
+
 
 @dataclass(frozen=True, slots=True)
 class TaskPair:
-    """A task as both sides tried it."""
+    """A task as both sides tried it, and how often each was to."""
 
     a: Attempts
     b: Attempts
+    meant_a: int
+    meant_b: int
+
+    def values(self, metric: Metric, fill: tuple[float, float] | None = None) -> DrawPair:
+        """What the draws of both sides read; with `fill`, those that are missing read that on a and that on b."""
+        a, b = self.a.values(metric), self.b.values(metric)
+        if fill is not None:
+            a += [fill[0]] * (self.meant_a - len(a))
+            b += [fill[1]] * (self.meant_b - len(b))
+        return a, b
+
+    def lacks(self, metric: Metric) -> int:
+        a, b = self.values(metric)
+        return self.meant_a - len(a) + self.meant_b - len(b)
 
 
 def compare(
@@ -119,9 +160,9 @@ def compare(
 ) -> Comparison:
     """Compare two policies task by task. Draws of a task are averaged first, so a task counts once.
 
-    `tasks` are those that both were meant to attempt; by default, all that either did. Refused where the sides share no
-    task, or where more than 2 % of the rollouts is missing on a side, or clearly more on one than on the other. A score
-    that does not report the metric counts as missing.
+    `tasks` are those that both were meant to attempt; by default, all that either did. What is missing is bounded by
+    the worst case; a task without a score on either side is left out for both. Refused where the sides share no task,
+    or where what is missing leaves nothing to compare. A score that does not report the metric counts as missing.
     """
     metric = as_metric(metric)
     side_a, side_b = ({attempts.task: attempts for attempts in by_task(side)} for side in (a, b))
@@ -132,27 +173,48 @@ def compare(
     for task in both:
         _refuse_other_label(side_a[task], side_b[task])
     _refuse_unreported(metric, a, b)
+    pairs = _pairs(side_a, side_b, meant, metric)
+    kept = {(pair.a.split, pair.a.index) for pair in pairs}
     missing_a, missing_b = (
         missing_from(side, other, meant, metric) for side, other in ((side_a, side_b), (side_b, side_a))
     )
-    refuse_if_missing(missing_a, missing_b)
-    pairs = [
-        TaskPair(side_a[task], side_b[task])
-        for task in both
-        if side_a[task].values(metric) and side_b[task].values(metric)
-    ]
     yardstick = Yardstick(metric, level, span_of(metric, (*side_a.values(), *side_b.values())))
+    refuse_if_open(missing_a, missing_b, yardstick.moved(pairs))
     overall = yardstick.contrast(pairs)
+    solved = [pair for pair in pairs if pair.a.scored and pair.b.scored]
     return Comparison(
         metric,
         overall,
         yardstick.by_kind(pairs),
         overall if metric == HARD else Yardstick(HARD, level).contrast(pairs),
-        tuple(flip for pair in pairs if (flip := _flip(pair)) and flip.b > flip.a),
-        tuple(flip for pair in pairs if (flip := _flip(pair)) and flip.b < flip.a),
+        tuple(flip for pair in solved if (flip := _flip(pair)) and flip.b > flip.a),
+        tuple(flip for pair in solved if (flip := _flip(pair)) and flip.b < flip.a),
         missing_a,
         missing_b,
+        tuple(task for task in meant if task not in kept),
     )
+
+
+def _pairs(
+    side_a: Mapping[TaskId, Attempts], side_b: Mapping[TaskId, Attempts], tasks: Sequence[TaskId], metric: Metric
+) -> list[TaskPair]:
+    """The tasks with a score on at least one side."""
+    usual_a, usual_b = repeats(side_a.values()), repeats(side_b.values())
+    pairs = []
+    for task in tasks:
+        a, b = side_a.get(task), side_b.get(task)
+        tried = a or b
+        if tried is None:
+            continue
+        pair = TaskPair(
+            a or replace(tried, scored=(), faults=0),
+            b or replace(tried, scored=(), faults=0),
+            meant_draws(side_a, side_b, task, usual_a),
+            meant_draws(side_b, side_a, task, usual_b),
+        )
+        if any(pair.values(metric)):
+            pairs.append(pair)
+    return pairs
 
 
 def _refuse_other_label(a: Attempts, b: Attempts) -> None:
@@ -187,29 +249,100 @@ class Yardstick:
         kinds: dict[str, list[TaskPair]] = {}
         for pair in pairs:
             kinds.setdefault(pair.a.label.kind, []).append(pair)
-        found = {kind: self.contrast(kinds[kind]) for kind in sorted(kinds)}
+        seen = [kind for kind in sorted(kinds) if any(all(pair.values(self.metric)) for pair in kinds[kind])]
+        found = {kind: self.contrast(kinds[kind]) for kind in seen}
         adjusted = holm([contrast.p for contrast in found.values()])
         return {kind: replace(found[kind], adjusted=p) for kind, p in zip(found, adjusted, strict=True)}
 
     def contrast(self, pairs: Sequence[TaskPair]) -> Contrast:
-        a = [pair.a.mean(self.metric) for pair in pairs]
-        b = [pair.b.mean(self.metric) for pair in pairs]
+        """What was seen, widened to what holds whatever the missing draws would have read."""
+        low, high = self.span
+        tried = [pair.values(self.metric) for pair in pairs]
+        seen = self._sight([values for values in tried if all(values)], pairs)
+        bounded = sum(pair.lacks(self.metric) for pair in pairs)
+        if bounded:
+            ends = [
+                self._sight([pair.values(self.metric, fill) for pair in pairs], pairs)
+                for fill in ((high, low), (low, high))
+            ]
+            seen = seen.widened(ends)
+        detectable = _detectable(seen.difference)
+        chance = seen.chance
+        return Contrast(
+            len(pairs), seen.a, seen.b, seen.difference, chance.p, chance.test, chance.p, detectable, bounded
+        )
+
+    def moved(self, pairs: Sequence[TaskPair]) -> float:
+        """How far the missing draws could move the difference, as a share of the scale."""
+        shares = [
+            (pair.meant_a - len(a)) / pair.meant_a + (pair.meant_b - len(b)) / pair.meant_b
+            for pair in pairs
+            for a, b in (pair.values(self.metric),)
+        ]
+        return math.fsum(shares) / len(shares) if shares else 0.0
+
+    def _sight(self, tried: Sequence[DrawPair], pairs: Sequence[TaskPair]) -> _Sight:
+        span, level = self.span, self.level
+        a, b = (
+            ([math.fsum(side) / len(side) for side in sides] for sides in zip(*tried, strict=True))
+            if tried
+            else ([], [])
+        )
         differences = [after - before for before, after in zip(a, b, strict=True)]
-        # The seed knows the tasks but not the sides, so that exchanging them gives the same p.
-        seed = seed_for("compare", self.metric.name, *(f"{pair.a.split}/{pair.a.index}" for pair in pairs))
-        chance = paired_test(differences, _steps(pairs) if self.metric == HARD else None, seed)
-        span = self.span
-        mean_a, mean_b = (mean_estimate(side, span=span, level=self.level) for side in (a, b))
-        difference = difference_estimate(differences, largest=span[1] - span[0], level=self.level)
+        mean_a, mean_b = (mean_estimate(side, span=span, level=level) for side in (a, b))
+        draw = max((_one_draw(values) for values in tried), default=0.0)
+        difference = difference_estimate(differences, largest=span[1] - span[0], draw=draw, level=level)
         if mean_a is None or mean_b is None or difference is None:
             raise WhetError("not compared: no task has a score on both sides; redo the faults with --retry-faults")
-        seen = _detectable(difference)
-        return Contrast(len(pairs), mean_a, mean_b, difference, chance.p, chance.test, chance.p, seen)
+        # The seed knows the tasks but not the sides, so that exchanging them gives the same p.
+        seed = seed_for("compare", self.metric.name, *(f"{pair.a.split}/{pair.a.index}" for pair in pairs))
+        steps = _steps(tried) if self.metric == HARD else None
+        chance = paired_test(differences, steps, seed)
+        if any(len(before) != len(after) for before, after in tried):
+            exchanged = exchange_test(tried, steps, seed)
+            chance = PValue(max(chance.p, exchanged.p), exchanged.test)
+        return _Sight(mean_a, mean_b, difference, chance)
 
 
-def _steps(pairs: Sequence[TaskPair]) -> int:
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    """What one set of readings says."""
+
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    chance: PValue
+
+    def widened(self, ends: Sequence[_Sight]) -> _Sight:
+        """The same means with intervals and a p that hold at both ends too."""
+        p = max(self.chance.p, *(end.chance.p for end in ends)) if _same_sign(ends) else 1.0
+        return _Sight(
+            _hull(self.a, [end.a for end in ends]),
+            _hull(self.b, [end.b for end in ends]),
+            _hull(self.difference, [end.difference for end in ends]),
+            PValue(p, self.chance.test),
+        )
+
+
+def _same_sign(ends: Sequence[_Sight]) -> bool:
+    return all(end.difference.value > 0.0 for end in ends) or all(end.difference.value < 0.0 for end in ends)
+
+
+def _hull(seen: Estimate, ends: Sequence[Estimate]) -> Estimate:
+    intervals = [seen.interval, *(end.interval for end in ends)]
+    low, high = min(held.low for held in intervals), max(held.high for held in intervals)
+    return Estimate(seen.value, Interval(low, high, seen.interval.level), ends[0].tasks)
+
+
+def _one_draw(values: DrawPair) -> float:
+    """How far one draw of a task could move its difference: as far as its draws lie apart, for the fewer of them."""
+    a, b = values
+    return (max(*a, *b) - min(*a, *b)) / min(len(a), len(b))
+
+
+def _steps(tried: Sequence[DrawPair]) -> int:
     """The steps in a unit: every difference between shares of solved draws is a multiple of 1 / steps."""
-    return math.lcm(*(len(side.scored) for pair in pairs for side in (pair.a, pair.b)))
+    return math.lcm(*(len(side) for values in tried for side in values))
 
 
 def _detectable(difference: Estimate) -> float | None:
@@ -241,6 +374,11 @@ def signed(estimate: Estimate) -> str:
     low, high = estimate.interval.low, estimate.interval.high
     digits = 2 if high - low >= 0.06 else 3
     return f"{estimate.value:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
+
+
+def level_words(level: float) -> str:
+    """The level of an interval where it is not the usual one: ` (99.2 %)`."""
+    return "" if level == LEVEL else f" ({100 * level:.3g} %)"
 
 
 def p_words(p: float) -> str:

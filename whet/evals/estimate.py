@@ -65,7 +65,7 @@ def mean_estimate(
 ) -> Estimate | None:
     """The mean of one value per task, each inside `span`; None without tasks.
 
-    Values of 0 and 1 give Wilson's interval. In between, the same score interval with the spread that was seen in
+    Values of 0 and 1 give the interval of Agresti and Coull. In between, the same with the spread that was seen in
     place of the binomial one, and Student's quantile for having estimated it.
     """
     if not values:
@@ -80,17 +80,27 @@ def mean_estimate(
     return Estimate(mean, interval, len(values))
 
 
-def difference_estimate(differences: Sequence[float], *, largest: float = 1.0, level: float = LEVEL) -> Estimate | None:
-    """The mean of one difference per task; `largest` is how big one could be, and matters only where none was seen.
+SMALLEST = 0.25
+"""Differences are judged on a scale of at least this share of the largest: where only small ones were seen, by chance,
+rarer and larger ones may be due.
+"""
+
+
+def difference_estimate(
+    differences: Sequence[float], *, largest: float = 1.0, draw: float = 0.0, level: float = LEVEL
+) -> Estimate | None:
+    """The mean of one difference per task; `largest` is how big one could be, and matters where few or small ones were.
 
     Gains and losses are estimated apart and put together by squaring and adding, so that the interval stays honest
-    when few tasks changed, and does not vanish when none did.
+    when few tasks changed, and does not vanish when none did. `draw` is how far one more draw could move a difference:
+    where one side has fewer draws, a loss of that size may be due that no task has shown yet.
     """
     if not differences:
         return None
     n = len(differences)
     mean = math.fsum(differences) / n
-    scale = max(abs(difference) for difference in differences) or largest
+    seen = max(abs(difference) for difference in differences) or largest
+    scale = max(seen, draw, SMALLEST * largest)
     gains = [max(difference, 0.0) / scale for difference in differences]
     losses = [max(-difference, 0.0) / scale for difference in differences]
     gain, loss = math.fsum(gains) / n, math.fsum(losses) / n
@@ -145,21 +155,39 @@ def ranged(estimate: Estimate | None, digits: int) -> str:
     return f"{estimate.value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
+UNSEEN = 1.0
+"""How many failures (of the rarer outcome) the spread is taken to be binomial for, beside what was seen of it."""
+
+
 def _unit_interval(values: Sequence[float], level: float) -> tuple[float, float]:
-    """The interval of the mean of values in [0, 1]."""
+    """The interval of the mean of values in [0, 1].
+
+    A spread is known from the rarer outcome: ten tasks that all came close to 1 may hide the one in ten that fails.
+    So the spread that was seen counts by how often the rarer outcome was met, and the binomial one, the largest that
+    the mean allows, counts `UNSEEN` times. Without any spread it is the binomial one alone.
+    """
     n = len(values)
     mean = math.fsum(values) / n
-    z = quantile(level)
-    binomial = mean * (1.0 - mean)
     seen = _squares(values, mean)
     if n < 2 or seen <= 1e-18 * n or all(value in (0.0, 1.0) for value in values):
-        # Without spread nothing is known about it: the largest that the mean allows is assumed.
-        low, high = _score_interval(mean, z * z, n)
+        square = quantile(level) ** 2
     else:
-        student = _student(n - 1, level)
-        share = min(seen / ((n - 1) * binomial), 1.0)
-        low, high = _score_interval(mean, student * student * share, n)
+        share = min(seen / ((n - 1) * mean * (1.0 - mean)), 1.0)
+        rarer = n * min(mean, 1.0 - mean)
+        square = _student(n - 1, level) ** 2 * (share * rarer + UNSEEN) / (rarer + UNSEEN)
+    low, high = _widened_interval(mean, square, n)
     return min(low, mean), max(high, mean)
+
+
+def _widened_interval(mean: float, square: float, n: int) -> tuple[float, float]:
+    """Agresti and Coull's interval: as many pseudo-tasks, half of them solved, as the square of the quantile says.
+
+    It holds the score interval, whose coverage falls below nine in ten at some rates.
+    """
+    weight = n + square
+    centre = (n * mean + square / 2.0) / weight
+    half = math.sqrt(square * centre * (1.0 - centre) / weight)
+    return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
 def _score_interval(mean: float, square: float, n: int) -> tuple[float, float]:

@@ -1,4 +1,7 @@
-"""What policies that do not think achieve on the same tasks: a score means something only above this floor."""
+"""What policies without skill achieve on the same tasks: a score means something only above this floor.
+
+What an environment's own rules achieve is a reference: beside a score, but no floor under it.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +35,11 @@ class FloorPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The trivial policies, the best first: by the metric of the claim, then by pass rate, then by reward."""
+    """The policies without skill, the best first: by the metric of the claim, then by pass rate, then by reward."""
 
     policies: tuple[FloorPolicy, ...]
+    references: tuple[FloorPolicy, ...] = ()
+    """What the environment's own rules achieve, in the same order."""
 
     @property
     def best(self) -> FloorPolicy:
@@ -42,12 +47,21 @@ class Floor:
 
 
 def floor_of(
-    outcomes: Mapping[str, Sequence[Outcome]], *, metric: Metric | str = HARD, level: float = LEVEL
+    outcomes: Mapping[str, Sequence[Outcome]],
+    references: Mapping[str, Sequence[Outcome]] | None = None,
+    *,
+    metric: Metric | str = HARD,
+    level: float = LEVEL,
 ) -> Floor | None:
-    """The floor from the rollouts of each trivial policy; None where none has a score. The oracle is no floor."""
-    policies = []
-    for name, rollouts in outcomes.items():
-        figures = summarize(rollouts, metric=metric, level=level).overall
-        if name != ORACLE and figures.pass_rate is not None and figures.mean_reward is not None:
-            policies.append(FloorPolicy(name, figures.pass_rate, figures.mean_reward, figures.mean_metric))
-    return Floor(tuple(sorted(policies, key=lambda policy: policy.rank))) if policies else None
+    """The floor from the rollouts of each policy without skill; None where none has a score. The oracle is neither."""
+
+    def ranked(played: Mapping[str, Sequence[Outcome]]) -> tuple[FloorPolicy, ...]:
+        policies = []
+        for name, rollouts in played.items():
+            figures = summarize(rollouts, metric=metric, level=level).overall
+            if name != ORACLE and figures.pass_rate is not None and figures.mean_reward is not None:
+                policies.append(FloorPolicy(name, figures.pass_rate, figures.mean_reward, figures.mean_metric))
+        return tuple(sorted(policies, key=lambda policy: policy.rank))
+
+    policies = ranked(outcomes)
+    return Floor(policies, ranked(references or {})) if policies else None

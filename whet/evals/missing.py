@@ -1,4 +1,8 @@
-"""What a comparison lacks. Attempts that faults took away are not a random sample: with many, nothing is compared."""
+"""What a comparison lacks. Attempts that faults took away are not a random sample: they are bounded by the worst case.
+
+A draw that is missing could have read anything on the scale. So a comparison is made twice more, with everything that
+is missing at the end that favours one side and then the other, and says what holds in all three.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,10 @@ LIMIT = 0.02
 
 UNEQUAL = 0.01
 """Missingness this unlikely to fall on the sides by chance is not equal (Fisher's exact test)."""
+
+
+MOST_MOVED = 0.5
+"""Where missing rollouts could move a difference by more of the scale than this, no comparison is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +49,26 @@ class Shortfall:
         return f"{100 * self.share:.1f} % ({counts})"
 
 
+def meant_draws(side: Mapping[TaskId, Attempts], other: Mapping[TaskId, Attempts], task: TaskId, usual: int) -> int:
+    """How often `side` was to try a task: as often as is usual on it, or as often as both tried it."""
+    had, had_other = (attempts[task].planned if task in attempts else 0 for attempts in (side, other))
+    return had if had == had_other else max(usual, had)
+
+
 def missing_from(
     side: Mapping[TaskId, Attempts], other: Mapping[TaskId, Attempts], tasks: Iterable[TaskId], metric: Metric = HARD
 ) -> Shortfall:
-    """What `side` lacks of `tasks`, each planned as often as is usual on that side, or as often as both tried it."""
+    """What `side` lacks of `tasks`."""
     planned = faults = absent = unreported = 0
     usual = repeats(side.values())
     for task in tasks:
-        had, had_other = (attempts[task].planned if task in attempts else 0 for attempts in (side, other))
-        meant = had if had == had_other else max(usual, had)
+        meant = meant_draws(side, other, task, usual)
         planned += meant
-        faults += side[task].faults if task in side else 0
-        unreported += side[task].unreported(metric) if task in side else 0
-        absent += meant - had
+        absent += meant
+        if task in side:
+            faults += side[task].faults
+            unreported += side[task].unreported(metric)
+            absent -= side[task].planned
     return Shortfall(planned, faults, absent, unreported)
 
 
@@ -66,12 +81,14 @@ def why_refused(a: Shortfall, b: Shortfall) -> str:
     return ""
 
 
-def refuse_if_missing(a: Shortfall, b: Shortfall) -> None:
-    """Refuse a comparison that missing rollouts could decide."""
-    why = why_refused(a, b)
-    if why:
+def refuse_if_open(a: Shortfall, b: Shortfall, moved: float) -> None:
+    """Refuse a comparison of which the missing rollouts leave nothing: they could move it by more than `MOST_MOVED`."""
+    if moved > MOST_MOVED:
         mend = "finish both runs on the same tasks, with --retry-faults where there are faults"
-        raise WhetError(f"not compared: missing from the first: {a}, from the second: {b}; {why}: {mend}")
+        raise WhetError(
+            f"not compared: missing from the first: {a}, from the second: {b}; what is missing could move the "
+            f"difference by {moved:.2f} of the scale, and {MOST_MOVED:g} is the most that is bounded: {mend}"
+        )
 
 
 def chance_of_split(a: Shortfall, b: Shortfall) -> float:

@@ -68,12 +68,18 @@ def comparison_json(comparison: Comparison, *, a: str = "A", b: str = "B") -> Js
         "metric": str(comparison.metric),
         "verdict": comparison.verdict,
         "words": comparison.words(a, b),
+        "notes": list(comparison.notes),
         "overall": _contrast(comparison.overall),
         "hard": _contrast(comparison.hard),
         "by_archetype": {kind: _contrast(contrast) for kind, contrast in comparison.by_kind.items()},
         "gained": [asdict(flip) for flip in comparison.gained],
         "lost": [asdict(flip) for flip in comparison.lost],
-        "missing": {"a": asdict(comparison.missing_a), "b": asdict(comparison.missing_b)},
+        "missing": {
+            "a": asdict(comparison.missing_a),
+            "b": asdict(comparison.missing_b),
+            "bounded": comparison.bounded,
+            "dropped": [f"{split}/{index}" for split, index in comparison.dropped],
+        },
     }
 
 
@@ -88,6 +94,8 @@ def _contrast(contrast: Contrast) -> Json:
         "test": contrast.test,
         "detectable": contrast.detectable,
         "verdict": contrast.verdict,
+        "level": contrast.difference.interval.level,
+        "bounded": contrast.bounded,
     }
 
 
@@ -115,11 +123,14 @@ def _estimate(estimate: Estimate) -> Json:
 
 
 def _floor(floor: Floor) -> Json:
-    policies = {
-        policy.name: {"pass_rate": _estimate(policy.pass_rate), "avg_reward": _estimate(policy.mean_reward)}
-        for policy in floor.policies
-    }
-    return {"best": floor.best.name, "policies": policies}
+    policies, references = (
+        {
+            policy.name: {"pass_rate": _estimate(policy.pass_rate), "avg_reward": _estimate(policy.mean_reward)}
+            for policy in ranked
+        }
+        for ranked in (floor.policies, floor.references)
+    )
+    return {"best": floor.best.name, "policies": policies, "references": references}
 
 
 def _result(outcome: Outcome) -> Json:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from whet.evals.compare import Comparison, Contrast, Flip, p_words, signed
 from whet.evals.estimate import Estimate, ranged
-from whet.evals.floor import Floor
+from whet.evals.floor import Floor, FloorPolicy
 from whet.evals.metric import HARD
 from whet.evals.summary import Figures, Summary
 
@@ -22,12 +22,20 @@ COLOURS = {"better": "bold green", "worse": "bold red", "unclear": "bold yellow"
 
 
 def summary_table(
-    summary: Summary, *, title: str = "", floor: Floor | None = None, wall_seconds: float | None = None
+    summary: Summary,
+    *,
+    title: str = "",
+    floor: Floor | None = None,
+    wall_seconds: float | None = None,
+    notes: Sequence[str] = (),
 ) -> RenderableType:
-    """Rates by kind and difficulty with a total and the floor below, then a line for everything worth a word."""
+    """Rates by kind and difficulty with a total and the floor below, then a line for everything worth a word.
+
+    `notes` are what the rates must be read with.
+    """
     from rich.console import Group
 
-    level = f"[{100 * summary.level:g} %]"
+    level = f"[{100 * summary.level:.4g} %]"
     headings = ["tasks", f"pass rate {level}", f"reward {level}", f"perfect {level}"]
     if _apart(summary):
         headings.insert(1, f"{summary.metric} {level}")
@@ -42,15 +50,21 @@ def summary_table(
         _text("total", "bold"),
         *(_text(cell, "bold") for cell in _cells(summary, summary.overall, digits)),
     )
-    if floor is not None:
-        best = floor.best
+    for what, policy in _beside(floor):
         table.add_row(
-            _text(f"floor: {best.name}", "dim"),
-            _text(str(best.pass_rate.tasks), "dim"),
-            *(_text(ranged(best.mean_metric, digits), "dim") for _ in range(_apart(summary))),
-            *(_text(ranged(rate, digits), "dim") for rate in (best.pass_rate, best.mean_reward)),
+            _text(f"{what}: {policy.name}", "dim"),
+            _text(str(policy.pass_rate.tasks), "dim"),
+            *(_text(ranged(policy.mean_metric, digits), "dim") for _ in range(_apart(summary))),
+            *(_text(ranged(rate, digits), "dim") for rate in (policy.pass_rate, policy.mean_reward)),
         )
-    return Group(table, _listing(_summary_lines(summary, floor, wall_seconds)))
+    return Group(table, _listing({"note": notes, **_summary_lines(summary, floor, wall_seconds)}))
+
+
+def _beside(floor: Floor | None) -> list[tuple[str, FloorPolicy]]:
+    """The best policy without skill, and the best of the environment's own rules."""
+    if floor is None:
+        return []
+    return [("floor", floor.best), *(("reference", policy) for policy in floor.references[:1])]
 
 
 def comparison_table(comparison: Comparison, *, a: str = "A", b: str = "B", title: str = "") -> RenderableType:
@@ -59,7 +73,7 @@ def comparison_table(comparison: Comparison, *, a: str = "A", b: str = "B", titl
 
     level = comparison.overall.difference.interval.level
     several = len(comparison.by_kind) > 1
-    table = _table(title, "tasks", "A", "B", f"difference [{100 * level:g} %]", "p (Holm)" if several else "p")
+    table = _table(title, "tasks", "A", "B", f"difference [{100 * level:.4g} %]", "p (Holm)" if several else "p")
     if several:
         for kind, contrast in comparison.by_kind.items():
             table.add_row(_text(kind), *_contrast_cells(contrast))
@@ -68,7 +82,7 @@ def comparison_table(comparison: Comparison, *, a: str = "A", b: str = "B", titl
     if comparison.metric != HARD:
         table.add_row(_text("solved (hard)"), *_contrast_cells(comparison.hard))
     verdict = _text(comparison.words(a, b), COLOURS[comparison.verdict])
-    return Group(verdict, table, _listing(_comparison_lines(comparison, a, b)))
+    return Group(verdict, table, _listing({"note": comparison.notes, **_comparison_lines(comparison, a, b)}))
 
 
 def _table(title: str, *headings: str) -> Table:
@@ -137,6 +151,8 @@ def _summary_lines(summary: Summary, floor: Floor | None, wall_seconds: float | 
     ]
     if floor is not None and len(floor.policies) > 1:
         lines["floor"] = [", ".join(f"{policy.name} {policy.pass_rate.value:.2f}" for policy in floor.policies)]
+    if floor is not None and len(floor.references) > 1:
+        lines["reference"] = [", ".join(f"{known.name} {known.pass_rate.value:.2f}" for known in floor.references)]
     lines["reasons"] = [_counts(summary.reasons, REASONS_SHOWN)]
     if summary.truncated:
         lines["truncated"] = [f"{summary.truncated:,} rollouts"]
@@ -167,8 +183,7 @@ def _comparison_lines(comparison: Comparison, a: str, b: str) -> dict[str, list[
     lines = {"A": [a] if a != "A" else [], "B": [b] if b != "B" else []}
     lines["gained"] = _flips(comparison.gained, "only B solves")
     lines["lost"] = _flips(comparison.lost, "only A solves")
-    sides = (("A", comparison.missing_a), ("B", comparison.missing_b))
-    lines["missing"] = [f"{name}: {missing}" for name, missing in sides if missing.count]
+    lines["missing"] = list(comparison.missing_words())
     return {label: texts for label, texts in lines.items() if texts}
 
 

@@ -91,6 +91,10 @@ class Judge:
         `share` is the part of the gate's alpha that this decision may use, where several come of one proposal.
         """
         incumbent = self.current.policy
+        leak = self.shop.leak(purpose, incumbent, candidate.policy)
+        if leak is not None:
+            self.judgements.append(Judgement(purpose, candidate, incumbent, leak, "reject"))
+            return self.judgements[-1]
         decision = await self.shop.decide(purpose, self.bank, incumbent, candidate.policy, share)
         if decision.reason == "identical":
             return Judgement(purpose, candidate, incumbent, decision, "skip_identical")
@@ -108,7 +112,12 @@ class Judge:
         return judgement
 
     def force(self, policy: Policy, origin: str, step: int) -> None:
-        """Replace the current policy without evidence: its score is unknown, and the best stays what it is."""
+        """Replace the current policy without evidence: its score is unknown, and the best stays what it is.
+
+        Text of held-out tasks does not come in this way either: then the current policy stays.
+        """
+        if self.shop.leak(f"{origin}/force", self.current.policy, policy) is not None:
+            return
         self.current = Standing(policy, None, origin, step)
         self.bank = replace(self.shop.gate.open(len(self.shop.select)), decisions=self.bank.decisions)
 

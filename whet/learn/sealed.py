@@ -38,6 +38,9 @@ class SealedEnvironment(Environment):
     def blob(self, sha256: str) -> bytes:
         return self._env.blob(sha256)
 
+    def warning(self, split: Split) -> str:
+        return self._env.warning(split)
+
 
 def _open(split: Split, name: str) -> Split:
     if split == "test":

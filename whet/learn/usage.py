@@ -8,7 +8,14 @@ from typing import Any
 from whet.ledger.store import CONSULTED, Ledger
 from whet.types import Outcome, Usage
 
-TARGET = {"train": "rollout", "select": "select", "slow": "slow_update_rollout", "test": "test", "floor": "floor"}
+TARGET = {
+    "train": "rollout",
+    "select": "select",
+    "slow": "slow_update_rollout",
+    "test": "test",
+    "floor": "floor",
+    "reference": "floor",
+}
 """Stages of target calls by the first part of their purpose."""
 
 

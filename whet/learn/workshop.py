@@ -21,6 +21,7 @@ from whet.gate.decision import Decision
 from whet.gate.evidence import Bank
 from whet.gate.paired import PairedGate
 from whet.keys import digest, policy_digest, rollout_key
+from whet.learn.leaks import LeakWatch
 from whet.learn.sealed import SealedEnvironment
 from whet.ledger.store import CONSULTED
 from whet.models.base import Request
@@ -34,6 +35,9 @@ SELECT = "select"
 """The purpose of rollouts that a gate asked for: shared by all decisions, so an incumbent's draws are taken once."""
 
 TIMED = "timed"
+
+LEAK = "leak"
+"""The kind of effect that says which candidate was dropped for text of held-out tasks, and why a decision was made."""
 
 TRAIN_FAULTS, SELECT_FAULTS = 0.2, 0.02
 """Shares of a plan that may be missing: a batch to learn from bears more of it than a comparison."""
@@ -53,6 +57,8 @@ class Workshop:
     gate: Gate
     select: tuple[int, ...]
     max_rollouts: int | None = None
+    leaks: LeakWatch | None = None
+    """Whoever knows whether a text holds parts of select or test tasks."""
     _planned: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
@@ -131,6 +137,17 @@ class Workshop:
         return reply
 
     # ------------------------------------------------------------------------------------------- the gate
+
+    def leak(self, purpose: str, incumbent: Policy, candidate: Policy) -> Decision | None:
+        """A rejection where `candidate` holds text of select or test tasks that `incumbent` does not; on record."""
+        found = self.leaks.find(candidate.playbook, incumbent.playbook) if self.leaks is not None else None
+        if found is None:
+            return None
+        key = digest(LEAK, purpose, policy_digest(candidate))
+        if self.ledger.effect(key, "", purpose) is None:
+            self.ledger.add_effect(key, LEAK, purpose, "", {"span": found.span})
+        detail = f"the candidate holds text of held-out tasks; nothing was run: {found.span!r}"
+        return Decision("reject", self.gate.name, LEAK, detail, alpha=0.0)
 
     async def decide(
         self, purpose: str, bank: Bank, incumbent: Policy, candidate: Policy, share: float = 1.0

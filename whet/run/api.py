@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from whet.evals.compare import compare as compare_outcomes
 from whet.evals.metric import HARD, Metric
 from whet.models.base import Model
 from whet.rollout.progress import Progress, Quiet
+from whet.run.caveats import Caveats, read_caveats
 from whet.run.compose import Given
 from whet.run.evaluate import EvalResult, run_evaluation
 from whet.run.kinds import Continuation, rebuild_run, resume_run
@@ -128,7 +130,17 @@ def compare(
         raise WhetError(f"{first.name} and {second.name} have no task in common; evaluate both with the same --seed")
     meant = {(split, task) for task in both}
     a_side, b_side = ([o for o in run.outcomes() if (split, o.ticket.index) in meant] for run in (first, second))
-    return compare_outcomes(a_side, b_side, metric=metric, tasks=meant)
+    caveats = [_caveats(run) for run in (first, second)]
+    level = max(known.level for known in caveats)
+    notes = [f"{run.name}: {note}" for run, known in zip((first, second), caveats, strict=True) for note in known.notes]
+    return replace(
+        compare_outcomes(a_side, b_side, metric=metric, tasks=meant, level=level), notes=tuple(dict.fromkeys(notes))
+    )
+
+
+def _caveats(run: Run) -> Caveats:
+    with run.ledger() as ledger:
+        return read_caveats(ledger)
 
 
 def decide(

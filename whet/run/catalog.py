@@ -40,13 +40,13 @@ def runs_table(found: Sequence[RunEntry]) -> RenderableType:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("run", "kind", "environment", "model", "state", "solved", "faults", "changed"):
+    for column in ("run", "kind", "environment", "model", "state", "solved", "on", "faults", "changed"):
         table.add_column(column, overflow="fold")
     for entry in found:
         solved = "" if entry.solved is None else f"{entry.solved:.3f}"
         changed = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.changed))
         state, faults = entry.trouble or entry.state, str(entry.faults or "")
-        table.add_row(entry.name, entry.kind, entry.env, entry.model, state, solved, faults, changed)
+        table.add_row(entry.name, entry.kind, entry.env, entry.model, state, solved, entry.on, faults, changed)
     return table
 
 

@@ -5,6 +5,7 @@ What that evaluation has drawn already is put into the gate's bank and not drawn
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from whet.gate.guard import Guard
 from whet.gate.paired import PACES
 from whet.gate.registry import gate_named, gate_options
 from whet.keys import digest, policy_digest
+from whet.learn.leaks import LeakWatch
+from whet.learn.workshop import LEAK
 from whet.ledger.store import Ledger
 from whet.models.base import Model
 from whet.rollout.cast import BASELINE, open_model, refuse_unpriced
@@ -32,12 +35,18 @@ from whet.rollout.session import Halted, Identity, RunStart, Session
 from whet.run.compose import Given, build_environment
 from whet.run.evaluate import EvalPlan, plan_evaluation
 from whet.run.kinds import RunPage
+from whet.run.register import Register
 from whet.run.workspace import EVAL, Run, doubtful
-from whet.types import Playbook, Policy
+from whet.types import SPLITS, Playbook, Policy, Split
 
 KIND = "gate"
 GATE = "gate"
 """The purpose of rollouts that a gate asked for."""
+
+LEAKS = "the candidate holds text of the tasks it is judged by or of test tasks, so its score may be memory"
+
+MOST_LOOKED_AT = 500
+"""Tasks of train and test that a candidate's text is compared with."""
 
 CHILDREN = "gates"
 DECISION_FILE = "decision.json"
@@ -77,10 +86,13 @@ class GateResult:
     decision: Decision
     replayed: bool
     """Whether the decision was made in an earlier session."""
+    leak: str = ""
+    """The part of the candidate that stands in a task it is judged by, or in a test task."""
 
     def page(self) -> RunPage:
         evidence = [] if self.decision.reason == "identical" else [f"evidence: {self.folder}/{DECISION_FILE}"]
-        return RunPage([str(self.decision), *evidence, *doubtful(self.folder)])
+        warned = [f"warning: {LEAKS}: {self.leak!r}"] if self.leak else []
+        return RunPage([str(self.decision), *warned, *evidence, *doubtful(self.folder)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +156,35 @@ async def _bring(
             raise WhetError(
                 f"{start.folder}: no decision yet, {halted}; continue with: whet resume {start.folder}"
             ) from None
+        leak = _leak(session, plan, candidate)
         write_json(start.folder / DECISION_FILE, decision.as_data())
-    return GateResult(start.folder, decision, made_before)
+        if decision.accepted:
+            Register(run.folder.parent).choose(digest(candidate.playbook), plan.env.name, run.name)
+    return GateResult(start.folder, decision, made_before, leak)
+
+
+def _leak(session: Session, plan: EvalPlan, candidate: Policy) -> str:
+    """Text of the tasks it is judged by, or of test tasks, in a person's candidate: told and on record, not refused."""
+    if candidate.playbook == plan.policy.playbook:
+        return ""
+    found = LeakWatch(plan.env, held_out_tasks(plan)).find(candidate.playbook, plan.policy.playbook)
+    span = found.span if found is not None else ""
+    key = digest(LEAK, policy_digest(candidate))
+    if span and session.ledger.effect(key, "", LEAK) is None:
+        session.ledger.add_effect(key, LEAK, GATE, "", {"span": span})
+    return span
+
+
+def held_out_tasks(plan: EvalPlan) -> dict[Split, Sequence[int]]:
+    """The tasks of the evaluation, and the first of train and test: as many as it has, of generated tasks."""
+
+    def first(split: Split) -> range:
+        size = plan.env.size(split)
+        return range(min(MOST_LOOKED_AT, len(plan.tasks) if size is None else size))
+
+    found: dict[Split, Sequence[int]] = {split: first(split) for split in SPLITS}
+    found[plan.config.eval.split] = plan.tasks
+    return found
 
 
 def _candidate(incumbent: Policy, challenge: Challenge) -> Policy:

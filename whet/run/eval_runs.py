@@ -10,6 +10,7 @@ from whet.config.schema import EvalConfig
 from whet.evals.table import summary_table
 from whet.ledger.store import Ledger
 from whet.rollout.session import CONFIG, ENDED, SESSION
+from whet.run.caveats import read_caveats, since_lines
 from whet.run.compose import Given
 from whet.run.evaluate import KIND, EvalResult, run_evaluation
 from whet.run.kinds import Continuation, RunEntry, entry_of, planned_rollouts
@@ -32,7 +33,11 @@ class EvalRuns:
         planned = planned_rollouts(run)
         state = "complete" if len(outcomes) >= planned else f"{len(scored)} of {planned}"
         solved = sum(scored) / len(scored) if scored else None
-        return entry_of(run, self.name, changed, state, solved, len(outcomes) - len(scored))
+        with run.ledger() as ledger:
+            mark = read_caveats(ledger).mark
+        split = run.config.eval.split
+        entry = entry_of(run, self.name, changed, state, solved, len(outcomes) - len(scored))
+        return replace(entry, on=f"{split}, {mark}" if mark else split)
 
     def show(self, folder: Path) -> RenderableType:
         """The table of a run, what it spent, and its sessions."""
@@ -49,7 +54,9 @@ class EvalRuns:
                 title=f"{run.config.target.model} on {run.config.env.name}",
                 floor=made.floor,
                 wall_seconds=sum(event.body["seconds"] for event in ended),
+                notes=made.caveats.notes,
             ),
+            *since_lines(folder, made.caveats.opening),
             f"sessions: {len(began)} ({ends}); config: {run.folder / CONFIG}",
         )
 

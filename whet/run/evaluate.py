@@ -18,6 +18,7 @@ from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, s
 from whet.rollout.loop import finish
 from whet.rollout.progress import Progress, Quiet, Tally
 from whet.rollout.session import DONE, Identity, RunStart, Session
+from whet.run.caveats import note_caveats
 from whet.run.compose import Given, build_environment
 from whet.run.floor import play_floor
 from whet.run.kinds import RunPage
@@ -55,7 +56,10 @@ class EvalResult:
         """The table, for a rich console or a notebook."""
         results = self.report.results
         title = f"{results['model']} on {results['env']}, {results['split']}"
-        return summary_table(self.report.summary, title=title, floor=self.report.floor, wall_seconds=self.seconds)
+        report = self.report
+        return summary_table(
+            report.summary, title=title, floor=report.floor, wall_seconds=self.seconds, notes=report.caveats.notes
+        )
 
     def page(self) -> RunPage:
         """The table, how the run ended, and what to do next.
@@ -149,6 +153,8 @@ async def evaluate_plan(
     config, section = plan.config, plan.config.eval
     start = plan.start(plan.folder(runs, name))
     async with Session.open(start, progress) as session:
+        source = section.playbook
+        note_caveats(session, plan.identity.digest, section.split, plan.tasks, playbook=plan.playbook, source=source)
         tally = await session.work_off(plan.policy, plan.tickets, config.target.model, retry_faults=retry_faults)
         if section.floor and not tally.stopped and session.judge is None:
             await play_floor(session, section.split, plan.tasks)

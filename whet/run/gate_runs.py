@@ -13,10 +13,11 @@ from whet.config.schema import EvalConfig, GateSection
 from whet.errors import WhetError
 from whet.files import write_json
 from whet.gate.decide import DECISION
+from whet.learn.workshop import LEAK
 from whet.ledger.store import Ledger
 from whet.models.base import Model
 from whet.run.compose import Given
-from whet.run.decide import CANDIDATE, DECISION_FILE, KIND, Challenge, GateResult, bring_to_gate, open_challenger
+from whet.run.decide import CANDIDATE, DECISION_FILE, KIND, LEAKS, Challenge, GateResult, bring_to_gate, open_challenger
 from whet.run.kinds import Continuation, RunEntry, entry_of
 from whet.run.workspace import Run, open_run
 
@@ -44,7 +45,9 @@ class GateRuns:
         decision = _decision(folder)
         if decision is None:
             return Text(f"{folder}: no decision yet; continue with: whet resume {folder}")
-        return Text(f"{decision['says']}\nevidence: {folder / DECISION_FILE}")
+        with Ledger.read(folder) as ledger:
+            warned = "".join(f"warning: {LEAKS}: {body['span']!r}\n" for _, body in ledger.effects(LEAK))
+        return Text(f"{decision['says']}\n{warned}evidence: {folder / DECISION_FILE}")
 
     def resume(self, folder: Path, continuation: Continuation) -> GateResult:
         continuation.refuse_retry()

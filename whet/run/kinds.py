@@ -55,6 +55,8 @@ class RunEntry:
     solved: float | None = None
     faults: int = 0
     trouble: str = ""
+    on: str = ""
+    """On which split `solved` was measured, and what to know about it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,4 +43,4 @@ class Offline(Model):
     def of(plan: TrainPlan) -> TrainPlan:
         """The same plan with nobody to call."""
         optimizer = None if plan.optimizer is None else Offline(plan.optimizer)
-        return replace(plan, model=Offline(plan.model), optimizer=optimizer)
+        return replace(plan, model=Offline(plan.model), optimizer=optimizer, replay=True)

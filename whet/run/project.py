@@ -13,9 +13,10 @@ from whet.evals.summary import Summary, summarize
 from whet.files import write_json
 from whet.ledger.store import Ledger
 from whet.rollout.session import seconds_of
-from whet.run.floor import FLOOR
+from whet.run.caveats import Caveats, read_caveats
+from whet.run.floor import FLOOR, REFERENCE, played_for
 from whet.run.workspace import EVAL
-from whet.types import Fault, Outcome
+from whet.types import Fault
 
 RESULTS = "results.json"
 TIMING = "timing.json"
@@ -29,18 +30,18 @@ class EvalReport:
     floor: Floor | None
     results: dict[str, Any]
     """The content of results.json."""
+    caveats: Caveats
     fault: Fault | None = None
     """One of the faults that are still open, to show what they are about."""
 
 
 def report(config: EvalConfig, ledger: Ledger) -> EvalReport:
     """A pure function of the ledger: the same replies give the same bytes, however often the run was killed."""
-    by_purpose: dict[str, list[Outcome]] = {}
-    for outcome in ledger.outcomes():
-        by_purpose.setdefault(outcome.ticket.purpose, []).append(outcome)
-    outcomes = by_purpose.pop(EVAL, [])
-    summary = summarize(outcomes, max_tokens=config.target.sampling.max_tokens)
-    floor = floor_of({purpose.removeprefix(FLOOR): rollouts for purpose, rollouts in sorted(by_purpose.items())})
+    played = list(ledger.outcomes())
+    outcomes = [outcome for outcome in played if outcome.ticket.purpose == EVAL]
+    caveats = read_caveats(ledger)
+    summary = summarize(outcomes, level=caveats.level, max_tokens=config.target.sampling.max_tokens)
+    floor = floor_of(played_for(played, FLOOR), played_for(played, REFERENCE), level=caveats.level)
     results = results_json(
         summary,
         outcomes,
@@ -50,7 +51,8 @@ def report(config: EvalConfig, ledger: Ledger) -> EvalReport:
         playbook=ledger.meta()["playbook"],
         floor=floor,
     )
-    return EvalReport(summary, floor, results, ledger.open_fault(EVAL))
+    results |= {"notes": list(caveats.notes), "opening": caveats.opening or None}
+    return EvalReport(summary, floor, results, caveats, ledger.open_fault(EVAL))
 
 
 def project(folder: Path, config: EvalConfig, ledger: Ledger) -> EvalReport:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from whet.errors import WhetError
@@ -11,12 +11,17 @@ from whet.evals.floor import Floor, floor_of
 from whet.evals.metric import Metric
 from whet.evals.summary import Summary, summarize
 from whet.learn.judge import Judge
-from whet.learn.workshop import SELECT_FAULTS
 from whet.rollout.session import Session
-from whet.run.floor import FLOOR, play_floor
+from whet.run.caveats import Caveats, note_caveats
+from whet.run.floor import FLOOR, REFERENCE, play_floor, played_for
 from whet.types import Outcome, Playbook, Policy, Split, Ticket
 
 TEST: Split = "test"
+
+TEST_FAULTS = 0.2
+"""The share of a policy's test rollouts that may be missing, or the draws of one task if they are more. What is missing
+is bounded in the claim; where more is, a service has given out, and the run waits to be continued.
+"""
 NONE, INITIAL, BEST, FINAL = "no playbook", "initial", "best", "final"
 KEPT = "the initial playbook was kept"
 
@@ -32,6 +37,8 @@ class SealedResult:
     missing, the reason.
     """
     floor: Floor | None
+    caveats: Caveats = Caveats()
+    """Which opening of the test it was, and what else its figures must be read with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +52,12 @@ class SealedTest:
     def tickets(self) -> list[Ticket]:
         return [Ticket(TEST, TEST, task, draw) for draw in range(self.repeats) for task in self.tasks]
 
-    async def open(self, session: Session, judge: Judge) -> SealedResult:
-        """Play the sealed tasks. The session has the whole environment: the learner is done."""
+    async def open(self, session: Session, judge: Judge, run: str) -> SealedResult:
+        """Play the sealed tasks. The session has the whole environment: the learner is done.
+
+        That this run, by its identity, opens them is on record before the first is asked.
+        """
+        caveats = note_caveats(session, run, TEST, self.tasks)
         policies = {
             NONE: replace(judge.initial, playbook=Playbook()),
             INITIAL: judge.initial,
@@ -55,35 +66,38 @@ class SealedTest:
         }
         outcomes: dict[str, tuple[Outcome, ...]] = {}
         for name, policy in policies.items():
-            plan = await session.settle(policy, self.tickets(), f"test, {name}", SELECT_FAULTS)
+            plan = await session.settle(policy, self.tickets(), f"test, {name}", self.faults)
             outcomes[name] = session.outcomes(TEST, plan.keys)
         if session.judge is None:
             await play_floor(session, TEST, self.tasks)
-        return self.fold(policies, outcomes, _floors(session))
+        played = list(session.ledger.outcomes())
+        floor = floor_of(
+            played_for(played, FLOOR), played_for(played, REFERENCE), metric=self.metric, level=caveats.level
+        )
+        return self.fold(policies, outcomes, floor, caveats)
+
+    @property
+    def faults(self) -> float:
+        """The share of a policy's rollouts that may be missing."""
+        return max(TEST_FAULTS, 1 / len(self.tasks))
 
     def fold(
         self,
         policies: Mapping[str, Policy],
         outcomes: Mapping[str, tuple[Outcome, ...]],
-        floors: Mapping[str, Sequence[Outcome]],
+        floor: Floor | None,
+        caveats: Caveats = Caveats(),
     ) -> SealedResult:
         meant = {(TEST, task) for task in self.tasks}
+        level = caveats.level
         gains: dict[str, Comparison | str] = {}
         for name in (BEST, FINAL):
             if policies[name] == policies[INITIAL]:
                 gains[name] = KEPT
                 continue
             try:
-                gains[name] = compare(outcomes[INITIAL], outcomes[name], metric=self.metric, tasks=meant)
+                gains[name] = compare(outcomes[INITIAL], outcomes[name], metric=self.metric, tasks=meant, level=level)
             except WhetError as refused:
                 gains[name] = str(refused)
-        summaries = {name: summarize(rollouts, metric=self.metric) for name, rollouts in outcomes.items()}
-        return SealedResult(outcomes, summaries, gains, floor_of(floors, metric=self.metric))
-
-
-def _floors(session: Session) -> dict[str, list[Outcome]]:
-    found: dict[str, list[Outcome]] = {}
-    for outcome in session.ledger.outcomes():
-        if outcome.ticket.purpose.startswith(FLOOR):
-            found.setdefault(outcome.ticket.purpose.removeprefix(FLOOR), []).append(outcome)
-    return dict(sorted(found.items()))
+        summaries = {name: summarize(rollouts, metric=self.metric, level=level) for name, rollouts in outcomes.items()}
+        return SealedResult(outcomes, summaries, gains, floor, caveats)

@@ -17,6 +17,7 @@ from whet.gate.base import Gate
 from whet.gate.trial import CONFIRMED
 from whet.keys import digest
 from whet.learn.judge import FORCING, Judge
+from whet.learn.leaks import LeakWatch
 from whet.learn.learner import Assignment, Learner, Training, learner_named
 from whet.learn.standing_files import write_standing
 from whet.learn.workshop import Spent, Workshop
@@ -25,6 +26,7 @@ from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, s
 from whet.rollout.loop import finish
 from whet.rollout.progress import Progress, Quiet
 from whet.rollout.session import DONE, Halted, Identity, RunStart, Session
+from whet.run.caveats import note_choice, was_opened
 from whet.run.compose import Given, build_environment
 from whet.run.decide import build_gate
 from whet.run.kinds import RunPage
@@ -56,6 +58,8 @@ class TrainPlan:
     select: tuple[int, ...]
     test: tuple[int, ...]
     identity: Identity
+    replay: bool = False
+    """Whether it is worked off from its ledger alone: a test that was not opened stays closed."""
 
     def folder(self, runs: Path = RUNS, name: str | None = None) -> Path:
         return runs / (name or run_name(self.config, self.identity))
@@ -166,11 +170,13 @@ async def train_plan(
     """Work off a plan, continuing where an earlier session stopped."""
     start = plan.start(plan.folder(runs, name))
     async with Session.open(start, progress) as session:
-        shop = Workshop(session, plan.gate, plan.select, plan.config.train.max_rollouts)
+        held_out = LeakWatch(plan.env, {"train": plan.tasks, "select": plan.select, "test": plan.test})
+        shop = Workshop(session, plan.gate, plan.select, plan.config.train.max_rollouts, held_out)
         judge = Judge.start(shop, plan.policy)
 
         def moved() -> None:
             _write(start.folder, training, judge)
+            note_choice(session, judge.initial.playbook, judge.best.playbook)
             watch(training)
             progress.expect(plan.ahead(training.steps_done))
 
@@ -184,12 +190,15 @@ async def train_plan(
             except Spent as spent:
                 training.spent = str(spent)
             if plan.test:
+                if plan.replay and not was_opened(session.ledger):
+                    raise Halted("the ledger ends before the test")
                 test = SealedTest(plan.test, plan.config.train.repeats, plan.gate.metric)
-                tested = await test.open(session, judge)
+                tested = await test.open(session, judge, plan.identity.digest)
         except Halted as halted:
             stopped = str(halted)
             session.ledger.add_event("halted", why=stopped)
         _write(start.folder, training, judge)
+        note_choice(session, judge.initial.playbook, judge.best.playbook)
         seconds = session.end(stopped or DONE)
         summary = write_summary(start, training, judge, tested, stopped, seconds)
     return TrainResult(start.folder, training, judge, tested, summary, stopped, seconds)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from whet.evals.compare import Comparison
 from whet.evals.estimate import Estimate
 from whet.evals.metric import HARD
 from whet.run.sealed_test import BEST, FINAL, INITIAL, NONE, SealedResult
+from whet.run.train_summary import SELECTION
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,13 +48,13 @@ def _tested(result: TrainResult) -> list[str | RenderableType]:
     if tested is None:
         return []
     parts: list[str | RenderableType] = [tested_table(tested)]
-    parts += [f"note: {line}" for line in warnings(tested)]
+    parts += [f"note: {line}" for line in (*tested.caveats.notes, *warnings(tested))]
     for name in (BEST, FINAL):
         gain = tested.gains[name]
         if name == BEST or result.judge.best.policy != result.judge.current.policy:
             parts.append(gain.words(INITIAL, name) if isinstance(gain, Comparison) else f"{name}: {gain}")
-            if isinstance(gain, Comparison) and gain.hard_words():
-                parts.append(gain.hard_words())
+            if isinstance(gain, Comparison):
+                parts += [*filter(None, [gain.hard_words()]), *gain.missing_words(INITIAL, name)]
     return parts
 
 
@@ -65,7 +67,16 @@ def _accepted(result: TrainResult) -> str:
     for judgement in accepted:
         lines += [f"  {change[:SHOWN]}" for change in judgement.candidate.words()]
         lines.append(f"    {judgement.decision}")
+    if accepted:
+        lines.append(f"  ({SELECTION})")
+    lines += leak_lines(result.summary["leaks"])
     return "\n".join(lines)
+
+
+def leak_lines(leaks: Sequence[Mapping[str, str]]) -> list[str]:
+    """What was dropped because it held text of select or test tasks."""
+    dropped = [f"  {leak['purpose']}: {leak['span'][:SHOWN]!r}" for leak in leaks]
+    return [f"dropped for text of held-out tasks: {len(leaks)}", *dropped] if leaks else []
 
 
 def tested_table(tested: SealedResult) -> Table:
@@ -74,8 +85,9 @@ def tested_table(tested: SealedResult) -> Table:
 
     table = Table(title="sealed test", title_justify="left", box=SIMPLE_HEAD, collapse_padding=True)
     metric = tested.summaries[BEST].metric
-    claim = [] if metric == HARD else [f"{metric} [95 %]"]
-    for heading in ("", "tasks", *claim, "pass rate [95 %]", "soft"):
+    level = f"[{100 * tested.caveats.level:.4g} %]"
+    claim = [] if metric == HARD else [f"{metric} {level}"]
+    for heading in ("", "tasks", *claim, f"pass rate {level}", "soft"):
         table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
     for name in (NONE, INITIAL, BEST, FINAL):
         figures = tested.summaries[name].overall
@@ -85,6 +97,9 @@ def tested_table(tested: SealedResult) -> Table:
         best = tested.floor.best
         rates = [*(_ranged(best.mean_metric) for _ in claim), _ranged(best.pass_rate)]
         table.add_row(f"floor: {best.name}", str(best.pass_rate.tasks), *rates, "", style="dim")
+        for known in tested.floor.references[:1]:
+            rates = [*(_ranged(known.mean_metric) for _ in claim), _ranged(known.pass_rate)]
+            table.add_row(f"reference: {known.name}", str(known.pass_rate.tasks), *rates, "", style="dim")
     return table
 
 
@@ -100,7 +115,7 @@ def warnings(tested: SealedResult) -> list[str]:
         )
     faults = sum(summary.overall.faults for summary in tested.summaries.values())
     if faults:
-        found.append(f"{faults} test rollouts met a fault and are missing")
+        found.append(f"{faults} test rollouts met a fault and are missing; rates are of the others")
     return found
 
 

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from whet.config.playbooks import read_playbook
+from whet.evals.estimate import LEVEL
 from whet.learn.outcome_files import SUMMARY
 from whet.ledger.store import Ledger
 from whet.rollout.loop import finish
 from whet.rollout.progress import Quiet
 from whet.rollout.session import CONFIG, DONE, ENDED, PLAYBOOK
+from whet.run.caveats import since_lines
 from whet.run.compose import Given
 from whet.run.kinds import Continuation, RunEntry
 from whet.run.offline import Offline
 from whet.run.train import KIND, TrainResult, load_train_config, plan_training, run_training, train_plan
+from whet.run.train_page import leak_lines
+from whet.run.train_summary import SELECTION
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -42,7 +46,10 @@ class TrainRuns:
         else:
             state = f"step {summary['total_steps']} of {summary['planned_steps']}" if summary else "under way"
         solved = summary.get("test_hard")
-        return RunEntry(folder.name, changed, self.name, config.env.name, config.target.model, state, solved, faults)
+        opening = summary.get("test_opening")
+        on = "" if solved is None else f"test, opening {opening}" if opening else "test"
+        model = config.target.model
+        return RunEntry(folder.name, changed, self.name, config.env.name, model, state, solved, faults, on=on)
 
     def show(self, folder: Path) -> RenderableType:
         return training_page(folder)
@@ -97,24 +104,32 @@ def training_page(folder: Path) -> RenderableType:
     for accepted in summary["accepted"]:
         lines += [f"  {change[:160]}" for change in accepted["changes"]]
         lines.append(f"    {accepted['says']}")
+    if summary["accepted"]:
+        lines.append(f"  ({SELECTION})")
+    lines += leak_lines(summary.get("leaks", ()))
     if summary["stopped"]:
         lines.append(f"stopped: {summary['stopped']}; continue with: whet resume {folder}")
     told = Text("\n".join(lines))
     if summary["test_hard"] is None:
         return told
     table = Table(title="sealed test", title_justify="left", box=SIMPLE_HEAD, collapse_padding=True)
-    headings = {"hard": "pass rate [95 %]"}
+    level = f"[{100 * (summary.get('test_level') or LEVEL):.4g} %]"
+    headings = {"hard": f"pass rate {level}"}
     if summary.get("metric", "hard") != "hard":
-        headings = {"metric": f"{summary['metric']} [95 %]", **headings}
+        headings = {"metric": f"{summary['metric']} {level}", **headings}
     for heading in ("", *headings.values()):
         table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
     for name, key in ROWS.items():
         table.add_row(name, *(_ranged(summary, f"{key}_{column}") for column in headings))
-    if summary["floor_policy"]:
-        floors = (summary[f"floor_test_{column}"] for column in headings)
-        cells = ("" if value is None else f"{value:.3f}" for value in floors)
-        table.add_row(f"floor: {summary['floor_policy']}", *cells, style="dim")
-    return Group(table, Text(str(summary["test_delta_says"])), told)
+    for beside in ("floor", "reference"):
+        if summary.get(f"{beside}_policy"):
+            values = (summary[f"{beside}_test_{column}"] for column in headings)
+            cells = ("" if value is None else f"{value:.3f}" for value in values)
+            table.add_row(f"{beside}: {summary[f'{beside}_policy']}", *cells, style="dim")
+    notes = [f"note: {line}" for line in summary.get("test_notes", ())]
+    claim = [str(summary["test_delta_says"]), *summary.get("test_delta_missing", ())]
+    since = since_lines(folder, summary.get("test_opening") or 0)
+    return Group(table, Text("\n".join((*notes, *claim, *since))), told)
 
 
 def _ranged(summary: dict[str, Any], key: str) -> str:

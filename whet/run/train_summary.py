@@ -13,8 +13,11 @@ from whet.learn import usage
 from whet.learn.judge import Judge, Judgement
 from whet.learn.learner import Training
 from whet.learn.outcome_files import SUMMARY, drawn, mean, write_evaluation
+from whet.learn.workshop import LEAK
 from whet.rollout.session import RunStart
 from whet.run.sealed_test import BEST, FINAL, INITIAL, KEPT, NONE, SealedResult
+
+SELECTION = "scores on select tasks chose among the candidates and are inflated; the claim is what test shows"
 
 FOLDERS = {NONE: "test_eval_none", INITIAL: "test_eval_baseline", BEST: "test_eval", FINAL: "test_eval_final"}
 
@@ -41,6 +44,7 @@ def write_summary(
         "version": version("whet"),
         "config": config.model_dump(mode="json", exclude={"control"}),
         **_standing(judge),
+        "selection_says": SELECTION,
         "total_steps": training.steps_done,
         "planned_steps": start.planned,
         **training.summary(),
@@ -48,6 +52,7 @@ def write_summary(
         "learning_rollouts": shop.planned,
         **_tests(tested),
         "accepted": [_accepted(judgement) for judgement in judge.judgements if judgement.accepted],
+        "leaks": [{"purpose": purpose, **body} for purpose, body in shop.ledger.effects(LEAK)],
         "expected_false_accepts": expected_false_accepts(_decisions(judge)),
         "spent": training.spent,
         "stopped": stopped,
@@ -81,7 +86,12 @@ def _standing(judge: Judge) -> dict[str, Any]:
 def _tests(tested: SealedResult | None) -> dict[str, Any]:
     """The figures of the sealed test, on the gate's metric and on `hard`; None where it was not opened."""
     names = {"no_playbook_test": NONE, "baseline_test": INITIAL, "test": BEST, "final_test": FINAL}
-    figures: dict[str, Any] = {"metric": str(tested.summaries[BEST].metric) if tested else None}
+    figures: dict[str, Any] = {
+        "metric": str(tested.summaries[BEST].metric) if tested else None,
+        "test_opening": tested.caveats.opening or None if tested else None,
+        "test_level": tested.caveats.level if tested else None,
+        "test_notes": list(tested.caveats.notes) if tested else [],
+    }
     for key, name in names.items():
         overall = tested.summaries[name].overall if tested else None
         figures[f"{key}_metric"] = _value(overall.mean_metric if overall else None)
@@ -98,10 +108,15 @@ def _tests(tested: SealedResult | None) -> dict[str, Any]:
         figures[f"{key}_hard"] = 0.0 if gain == KEPT else _value(solved)
         figures[f"{key}_hard_interval"] = _interval(solved)
         figures[f"{key}_says"] = gain.words(INITIAL, name) if isinstance(gain, Comparison) else gain
+        figures[f"{key}_missing"] = list(gain.missing_words(INITIAL, name)) if isinstance(gain, Comparison) else []
     floor = tested.floor.best if tested and tested.floor else None
     figures["floor_test_metric"] = _value(floor.mean_metric) if floor else None
     figures["floor_test_hard"] = _value(floor.pass_rate) if floor else None
     figures["floor_policy"] = floor.name if floor else None
+    known = tested.floor.references[0] if tested and tested.floor and tested.floor.references else None
+    figures["reference_test_metric"] = _value(known.mean_metric) if known else None
+    figures["reference_test_hard"] = _value(known.pass_rate) if known else None
+    figures["reference_policy"] = known.name if known else None
     return figures
 
 

@@ -11,7 +11,7 @@ from whet.envs.ordebug import metrics
 from whet.errors import WhetError
 from whet.evals.estimate import Estimate, mean_estimate
 from whet.rollout.cast import BASELINE
-from whet.run.floor import FLOOR
+from whet.run.floor import FLOOR, REFERENCE
 from whet.run.workspace import EVAL, Run
 from whet.types import Rollout
 
@@ -46,9 +46,9 @@ def measure(run: Run) -> list[PolicyFigures]:
     if not run.config.env.name.startswith("ordebug"):
         raise WhetError(f"{run.name} is a run of {run.config.env.name}, not of ordebug")
     purposes = sorted({outcome.ticket.purpose for outcome in _all_outcomes(run)})
-    others = [purpose for purpose in purposes if purpose.startswith(FLOOR)]
+    others = [purpose for purpose in purposes if purpose.startswith((FLOOR, REFERENCE))]
     found = [figures(run.config.target.model, run.rollouts(EVAL))]
-    return found + [figures(BASELINE + purpose.removeprefix(FLOOR), run.rollouts(purpose)) for purpose in others]
+    return found + [figures(BASELINE + purpose.partition("/")[2], run.rollouts(purpose)) for purpose in others]
 
 
 def _all_outcomes(run: Run) -> Iterable[Any]:

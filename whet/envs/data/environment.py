@@ -15,10 +15,11 @@ from whet.envs.data.arguments import ARGUMENTS, PLACES, DataSettings, settle
 from whet.envs.data.checks.rubric import JUDGING
 from whet.envs.data.images import image_paths, load_image
 from whet.envs.data.reply import read_answer, write_answer
-from whet.envs.data.sides import RowSides, take_sides
+from whet.envs.data.sides import RowSides, row_texts, take_sides
 from whet.envs.data.source import DataSource, Row, read_source
 from whet.envs.data.template import cell
 from whet.envs.fingerprint import fingerprint
+from whet.envs.near import THRESHOLD, NearIndex
 from whet.errors import WhetError
 from whet.types import SPLITS, Image, Label, Message, Reply, Split, Task
 
@@ -36,6 +37,8 @@ class DataEnvironment(Environment):
         self._indices: Mapping[Split, Sequence[int]] = {
             split: [index for index, side in sides.rows if side == split] for split in SPLITS
         }
+        self._apart = sides.near if sides.made else THRESHOLD
+        self._warnings: dict[Split, str] = {}
         self._images: dict[str, Path] = {}
         check = self._settings.check
         self.judge = check.judge
@@ -75,6 +78,25 @@ class DataEnvironment(Environment):
 
     def blob(self, sha256: str) -> bytes:
         return self._images[sha256].read_bytes()
+
+    def warning(self, split: Split) -> str:
+        """How many rows of a split have a near-duplicate in train."""
+        if split not in self._warnings:
+            self._warnings[split] = self._alike(split)
+        return self._warnings[split]
+
+    def _alike(self, split: Split) -> str:
+        if split == "train" or self._settings.columns.images is not None or not self._indices["train"]:
+            return ""
+        index = NearIndex(row_texts(self._source, self._settings))
+        found = index.resemblance(self._indices[split], self._indices["train"])
+        if not found.count:
+            return ""
+        forced = "" if self._apart == THRESHOLD else " (too many rows are tied together to be split by them)"
+        return (
+            f"{split} shares its wording with train: {found.count} of {found.of} rows ({100 * found.share:.0f} %) have "
+            f"a near-duplicate in train{forced}; scores on them say little about new questions"
+        )
 
     def _oracle(self, task: Task, said: Messages) -> str:
         if said and said[-1].text.startswith(JUDGING):

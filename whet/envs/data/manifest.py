@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from whet.errors import WhetError
 from whet.files import write_json
 from whet.types import SPLITS, Split
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class Manifest:
     rule: Mapping[str, Any]
     """How the sides were chosen: fractions, seed, group, and what keys are made of."""
     sides: Mapping[str, Split]
+    near: float | None = None
+    """The index from which rows counted as near-duplicates and stayed together; None: only equal rows did."""
 
 
 def manifest_path(data: Path, given: str) -> Path:
@@ -48,15 +50,22 @@ def read_manifest(path: Path, rule: Mapping[str, Any]) -> Manifest | None:
             f"{path}: the splits were made with {changed} = {made.get(changed)!r}, not {rule[changed]!r}; go back "
             "to it, or delete the file to draw new splits (but then what was trained on may come to be tested)"
         )
-    return Manifest(made, sides)
+    return Manifest(made, sides, _index(held))
 
 
-def write_manifest(path: Path, rule: Mapping[str, Any], data: str, keys: Sequence[str], sides: Sequence[Split]) -> None:
+def _index(held: Any) -> float | None:
+    near = held.get("near")
+    found = near.get("threshold") if isinstance(near, dict) else None
+    return float(found) if isinstance(found, int | float) else None
+
+
+def write_manifest(path: Path, manifest: Manifest, data: str) -> None:
     """Write the manifest, whole or not at all."""
     splits: dict[str, list[str]] = {side: [] for side in SPLITS}
-    for key, side in zip(keys, sides, strict=True):
+    for key, side in manifest.sides.items():
         splits[side].append(key)
-    held = {"version": VERSION, "rule": dict(rule), "data": data, "splits": splits}
+    near = {"threshold": manifest.near, "measure": "share of word pairs in common (Jaccard)"}
+    held = {"version": VERSION, "rule": dict(manifest.rule), "near": near, "data": data, "splits": splits}
     try:
         write_json(path, held)
     except OSError as error:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from whet.envs.data.arguments import DataSettings
-from whet.envs.data.manifest import manifest_path, read_manifest, write_manifest
+from whet.envs.data.manifest import Manifest, manifest_path, read_manifest, write_manifest
 from whet.envs.data.source import SIDES, DataSource
-from whet.envs.data.splits import Traits, drop_overlap, make_splits, refuse_overlap
+from whet.envs.data.splits import Traits, drop_overlap, enough, make_splits, refuse_overlap
 from whet.envs.data.template import cell
+from whet.envs.near import LADDER, NearIndex
 from whet.errors import WhetError, nearest
 from whet.types import Label, Split
 
@@ -20,6 +21,10 @@ class RowSides:
     """Rows with their sides, in the order of the data; rows that were dropped are not among them."""
 
     rows: tuple[tuple[int, Split], ...]
+    made: bool = False
+    """Whether the sides were made here, not given with the data."""
+    near: float | None = None
+    """Where they were made, the index from which near-duplicates stayed together; None: they could not."""
 
 
 def take_sides(
@@ -30,7 +35,9 @@ def take_sides(
     identities = _identities(source, settings)
     given = _given(source, settings)
     if given is None:
-        return RowSides(tuple(enumerate(_made(source, settings, traits, identities, manifest))))
+        made = _made(source, settings, traits, identities, manifest)
+        keys = _keys(traits, identities)
+        return RowSides(tuple((at, made.sides[key]) for at, key in enumerate(keys)), True, made.near)
     if settings.drop_overlap:
         return RowSides(tuple((index, given[index]) for index in drop_overlap(traits, given)))
     refuse_overlap(traits, given, settings.columns.group, source.place)
@@ -87,11 +94,15 @@ def _given(source: DataSource, settings: DataSettings) -> Sequence[Split] | None
     return sides
 
 
+def _keys(traits: Sequence[Traits], identities: Sequence[str] | None) -> Sequence[str]:
+    return identities or [row.content for row in traits]
+
+
 def _made(
     source: DataSource, settings: DataSettings, traits: Sequence[Traits], identities: Sequence[str] | None, given: str
-) -> list[Split]:
+) -> Manifest:
     columns = settings.columns
-    keys = identities or [row.content for row in traits]
+    keys = _keys(traits, identities)
     made_of = f"id {columns.id}" if identities else f"content of {', '.join(settings.prompt.columns)}"
     rule = {
         "fractions": list(settings.fractions),
@@ -106,7 +117,47 @@ def _made(
         raise WhetError(
             f"{path}: keeps the splits of other rows; none of them is in {source.name}. Delete it to draw new ones"
         )
-    sides = make_splits(traits, settings.fractions, settings.seed, kept, source.place)
-    if held is None or len(kept) < len(keys):
-        write_manifest(path, rule, source.digest, keys, sides)
-    return sides
+    if held is not None and len(kept) == len(keys):
+        make_splits(traits, settings.fractions, settings.seed, kept, source.place)  # refuses what contradicts itself
+        return held
+    near, sides = _together(source, settings, traits, kept)
+    made = Manifest(rule, dict(zip(keys, sides, strict=True)), near)
+    write_manifest(path, made, source.digest)
+    return made
+
+
+def _together(
+    source: DataSource, settings: DataSettings, traits: Sequence[Traits], kept: Mapping[int, Split]
+) -> tuple[float | None, list[Split]]:
+    """Sides with near-duplicates together, at the lowest index that leaves every side enough; None where none does.
+
+    Rows that show images are alike or not by what is in them, which nobody compares here.
+    """
+    if settings.columns.images is None:
+        index = NearIndex(row_texts(source, settings))
+        for threshold in LADDER:
+            near = index.clusters(threshold)
+            sides = _placed(source, settings, traits, kept, near)
+            if sides is not None and enough(sides, settings.fractions, near):
+                return threshold, sides
+    return None, make_splits(traits, settings.fractions, settings.seed, kept, source.place)
+
+
+def _placed(
+    source: DataSource,
+    settings: DataSettings,
+    traits: Sequence[Traits],
+    kept: Mapping[int, Split],
+    near: Sequence[Sequence[int]],
+) -> list[Split] | None:
+    """None where too few clusters leave a side empty."""
+    try:
+        return make_splits(traits, settings.fractions, settings.seed, kept, source.place, near)
+    except WhetError:
+        return None
+
+
+def row_texts(source: DataSource, settings: DataSettings) -> list[str]:
+    """What each row puts into the prompt; the words around it are the same for all."""
+    columns = (*settings.prompt.columns, *settings.check.shows)
+    return ["\n".join(cell(row.get(column)) for column in columns) for row in source.rows]

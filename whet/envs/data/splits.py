@@ -1,7 +1,8 @@
 """Which rows are for learning, for the gate and for the end: as the data says, or made here and then kept.
 
-Rows that ask the same, and rows of one group, are a *unit* and stay on one side. Made splits are written into a
-manifest, so that rows appended later move none of those that were there.
+Rows that ask the same, and rows of one group, are a *unit* and stay on one side; units that are near-duplicates of one
+another stay together as well, as long as that leaves enough for every side. Made splits are written into a manifest, so
+that rows appended later move none of those that were there.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from whet.envs.near import Ties
 from whet.errors import WhetError
 from whet.keys import seed_for
 from whet.types import SPLITS, Split
@@ -27,22 +29,14 @@ class Traits:
 
 def units_of(rows: Sequence[Traits]) -> list[list[int]]:
     """Indices of rows that must stay together, in the order of their first row."""
-    parent = list(range(len(rows)))
-
-    def root(index: int) -> int:
-        while parent[index] != index:
-            parent[index] = index = parent[parent[index]]
-        return index
-
+    marks = [[("asks", row.content), *([("group", row.group)] if row.group else [])] for row in rows]
     first: dict[tuple[str, str], int] = {}
-    for index, row in enumerate(rows):
-        for mark in (("asks", row.content), *([("group", row.group)] if row.group else [])):
-            one, other = root(first.setdefault(mark, index)), root(index)
-            parent[max(one, other)] = min(one, other)
-    units: dict[int, list[int]] = {}
-    for index in range(len(rows)):
-        units.setdefault(root(index), []).append(index)
-    return list(units.values())
+    ties = ((first.setdefault(mark, at), at) for at, mine in enumerate(marks) for mark in mine)
+    return Ties(len(rows), ties).groups()
+
+
+FEWEST = 5
+"""So many clusters of near-duplicates a side must hold, and half of its share of the rows, to be split by them."""
 
 
 def make_splits(
@@ -51,20 +45,26 @@ def make_splits(
     seed: int,
     kept: Mapping[int, Split],
     place: Callable[[int], str],
+    near: Sequence[Sequence[int]] = (),
 ) -> list[Split]:
-    """A side for every row: those in `kept` keep theirs, the rest fill up the shares, stratum by stratum."""
+    """A side for every row: those in `kept` keep theirs, the rest fill up the shares, stratum by stratum.
+
+    Rows of one cluster of `near` come to one side. Where some of them are kept on two, the new ones join the first.
+    """
     units = units_of(rows)
     sides: list[Split] = ["train"] * len(rows)
     counts = dict.fromkeys(SPLITS, 0)
     free: list[list[int]] = []
-    for unit in units:
-        before = _kept_side(unit, kept, place)
+    for block in _blocks(units, near, len(rows)):
+        settled = [(_kept_side(unit, kept, place), unit) for unit in block]
+        before = next((own for own, _ in settled if own is not None), None)
         if before is None:
-            free.append(unit)
+            free.append([index for unit in block for index in unit])
             continue
-        counts[before] += len(unit)
-        for index in unit:
-            sides[index] = before
+        for own, unit in settled:
+            counts[own or before] += len(unit)
+            for index in unit:
+                sides[index] = own or before
     for unit in sorted(free, key=lambda unit: _turn(unit, rows, seed)):
         total = sum(counts.values()) + len(unit)
         side = max(SPLITS, key=lambda split: fractions[SPLITS.index(split)] * total - counts[split])
@@ -73,6 +73,26 @@ def make_splits(
             sides[index] = side
     _refuse_empty(counts, fractions, units)
     return sides
+
+
+def _blocks(units: list[list[int]], near: Sequence[Sequence[int]], rows: int) -> list[list[list[int]]]:
+    """Units that near-duplicates tie together, in the order of their first row."""
+    owner = [0] * rows
+    for number, unit in enumerate(units):
+        for index in unit:
+            owner[index] = number
+    ties = ((owner[cluster[0]], owner[index]) for cluster in near for index in cluster)
+    return [[units[number] for number in numbers] for numbers in Ties(len(units), ties).groups()]
+
+
+def enough(sides: Sequence[Split], fractions: Sequence[float], near: Sequence[Sequence[int]]) -> bool:
+    """Whether clusters of near-duplicates could be kept together: every side has half of its share, of several."""
+    for side, share in zip(SPLITS, fractions, strict=True):
+        rows = sum(own == side for own in sides)
+        clusters = sum(sides[cluster[0]] == side for cluster in near)
+        if share > 0 and (rows < share * len(sides) / 2 or clusters < FEWEST):
+            return False
+    return True
 
 
 def _turn(unit: list[int], rows: Sequence[Traits], seed: int) -> tuple[int, str, int]:

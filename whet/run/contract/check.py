@@ -23,6 +23,7 @@ from whet.keys import digest, seed_for
 from whet.rollout.drive import Transcript, drive
 from whet.rollout.workbench import Workbench
 from whet.run.contract import probe
+from whet.run.contract.likeness import likeness_of
 from whet.run.contract.odd_replies import nasty_replies
 from whet.types import SPLITS, Ask, Reply, Score, Split, Task
 
@@ -30,6 +31,9 @@ Status = Literal["ok", "warn", "fail"]
 
 LENIENT = 0.2
 """A trivial policy that scores more than this earns a warning."""
+
+ALIKE = 0.05
+"""A split of which a larger share has a near-duplicate in train earns a warning."""
 
 CONTENT = "PASS"
 """What a judge is taken to answer."""
@@ -165,6 +169,13 @@ def _splits(sample: Sample) -> Finding:
     return Finding("splits", "ok", f"disjoint; {len(owner)} of {len(sample.tasks)} tasks are different")
 
 
+def _likeness(sample: Sample) -> Finding:
+    """A warning and no failure: tasks of one template are alike, and whoever reads a score on them must know."""
+    found = likeness_of(sample.env)
+    alike = any(seen.share > ALIKE for seen in found.across.values())
+    return Finding("near-duplicates", "warn" if alike else "ok", found.words(), found.detail())
+
+
 # --------------------------------------------------------------------------------------------- plays
 
 
@@ -289,6 +300,7 @@ PROPERTIES: Mapping[str, Callable[[Sample], Finding]] = {
     "same bytes": _same_bytes,
     "labels": _labels,
     "splits": _splits,
+    "near-duplicates": _likeness,
     "truth": _truth,
     "oracle": _oracle,
     "grading": _total,
