@@ -7,7 +7,8 @@ from whet.gate.base import Gate, answer
 from whet.gate.decision import Answer, Decision, NeedDraws, expected_false_accepts
 from whet.gate.evidence import Arm, Bank, Draw, Reading, Trial
 from whet.gate.guard import Guard
-from whet.gate.paired import Futility, PairedGate
+from whet.gate.pace import PACES
+from whet.gate.paired import PairedGate
 from whet.gate.presets import GepaGate, NoGate, RuleSearchGate, StrictGate
 from whet.gate.registry import gate_named
 from whet.gate.report import SimulationReport
@@ -21,12 +22,12 @@ __all__ = [
     "Bank",
     "Decision",
     "Draw",
-    "Futility",
     "Gate",
     "GepaGate",
     "Guard",
     "NeedDraws",
     "NoGate",
+    "PACES",
     "PairedGate",
     "Reading",
     "RuleSearchGate",

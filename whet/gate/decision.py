@@ -65,6 +65,13 @@ class Decision:
     guards: tuple[GuardReading, ...] = ()
     looks: tuple[GateLook, ...] = ()
     draws: DrawReadings = ()
+    pace: str | None = None
+    missing: tuple[int, int] = (0, 0)
+    """Draws of the incumbent and of the candidate that read nothing; each counts as least favourable to acceptance."""
+    left_out: tuple[int, ...] = ()
+    """Tasks left out for both arms because the incumbent read nothing there, by their place among the tasks."""
+    excluded: tuple[int, ...] = ()
+    """Tasks of the split that the config excludes for both arms."""
 
     @property
     def accepted(self) -> bool:

@@ -1,0 +1,87 @@
+"""How a trial goes through the tasks: a race that drops what falls behind, or rounds in which everybody gets every task.
+
+Both decide on evidence that is symmetric between the arms. Their constants were chosen on the tuned half of the laws of
+`whet.gate.laws`; `docs/decisions/0002-the-gate.md` has the figures of both halves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from whet.gate.statistic import clean_statistic, clean_wins
+
+
+@dataclass(frozen=True, slots=True)
+class RacePace:
+    """Tasks that the incumbent failed first, in small pieces; a candidate that falls behind is dropped.
+
+    After `first` tasks with something to gain, then after every further `gain` of them and `risk` of the others, the
+    net gain in whole flips must be at least `slope` for each task with something to gain, less `slack`; at the end of a
+    prefix the statistic must be at least `floor`.
+    """
+
+    name: str
+    alpha: float
+    """The error that this pace is meant for."""
+    first: int
+    gain: int
+    risk: int
+    slope: float
+    slack: float
+    floor: float = 0.8
+    above: float = -0.012
+    """How far the bar stands from the statistic of so many clean wins."""
+    net: float = 1.0
+    """The least net gain over the first draws alone, in whole flips: nothing that is drawn again can hide losses."""
+    shaded: float = 0.15
+    """How much higher the bar stands for a metric with shades, whose statistic takes more values."""
+    early: float = 1.15
+    """How much higher the bar stands at a prefix that is not the last."""
+
+    def bar(self, alpha: float, binary: bool = True) -> float:
+        return clean_statistic(clean_wins(alpha)) + self.above + (0.0 if binary else self.shaded)
+
+    def least_tasks(self, alpha: float) -> int:
+        return clean_wins(alpha) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsPace:
+    """Both arms get a draw on every task, round after round; looks at the ends of rounds accept, stop or go on.
+
+    In the first round there are looks at `sizes` tasks too, which only accept. Bars are those of the last look plus
+    what stands in `above`; a statistic below `floors` at the end of a round that is not the last ends the trial.
+    """
+
+    name: str
+    alpha: float
+    sizes: tuple[int, ...] = (12, 24, 48, 96)
+    rounds: tuple[int, ...] = (1, 2, 4, 6)
+    last: float = 0.275
+    """How far the bar of the last look stands above the normal quantile."""
+    above: tuple[float, ...] = (0.9, 0.5, 0.5, 0.0)
+    floors: tuple[float, ...] = (0.0, 0.6, 0.6)
+    above_early: float = 1.3
+    margin: float = 0.1
+    """What the net gain must exceed `least_gain` by, in whole tasks."""
+
+    def bar(self, alpha: float) -> float:
+        return NormalDist().inv_cdf(1.0 - alpha) + self.last
+
+    def least_tasks(self, alpha: float) -> int:
+        return max(5, clean_wins(alpha) + 2)
+
+
+EAGER = RacePace("eager", 0.10, first=1, gain=3, risk=3, slope=0.08, slack=0.0)
+"""Drops most candidates after a call or two, good ones among them: for proposals that cost next to nothing."""
+
+STEADY = RacePace("steady", 0.10, first=4, gain=4, risk=6, slope=0.06, slack=0.1, above=0.1)
+"""Looks at four tasks before it drops anything: for a learner whose proposals each cost a train batch."""
+
+PATIENT = RoundsPace("patient", 0.05)
+"""Every task, nothing dropped for a slow start: for the one candidate of a person, who has no other to try next."""
+
+Pace = RacePace | RoundsPace
+PACES: dict[str, Pace] = {pace.name: pace for pace in (EAGER, STEADY, PATIENT)}
