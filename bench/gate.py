@@ -40,6 +40,8 @@ FOLDER = Path(__file__).resolve().parents[1] / "examples" / "worlds"
 PARTS = ("nulls", "alphas", "power", "gains", "clear")
 AGAIN = 8
 """How many times the trials of a cell near its bar are measured with."""
+LEAST = 200
+"""Decisions that a cell needs to be shown: where hardly anything was accepted, few stand after an acceptance."""
 BEFORE = {"30 of 30": 170, "60 of 60": 300}
 """Rollouts that an earlier version of this gate took for candidates that solve all of what the incumbent fails."""
 
@@ -119,7 +121,11 @@ def null_rows(figures: Sequence[NullFigure], pace: str, alpha: float) -> Iterato
     """The worst cells of both halves, at the first decision and later."""
     for half in ("tuned", "held_out"):
         for first in (True, False):
-            mine = [f for f in figures if f.cell.half == half and (f.stage == "first") == first and f.count.decided]
+            mine = [
+                f
+                for f in figures
+                if f.cell.half == half and (f.stage == "first") == first and f.count.decided >= LEAST
+            ]
             if mine:
                 worst, upper = worst_of(mine), max(figure.upper for figure in mine)
                 name = f"null/{pace}/{alpha:g}/{half}/{'first' if first else 'later'}"
@@ -318,11 +324,11 @@ def null_table(figures: Sequence[NullFigure], pace: str, alpha: float) -> list[s
                 mine = [
                     f
                     for f in figures
-                    if (f.cell.half, f.stage, f.cell.tasks) == (half, stage, n) and f.count.decided >= 100
+                    if (f.cell.half, f.stage, f.cell.tasks) == (half, stage, n) and f.count.decided >= LEAST
                 ]
                 row.append(f"{worst_of(mine).count.share:.3f}" if mine else "-")
             lines.append(f"| {half.replace('_', ' ')} | {stage.replace('_', ' ')} | " + " | ".join(row) + " |")
-    worst = sorted((f for f in figures if f.count.decided >= 100), key=lambda f: -f.count.share)[:3]
+    worst = sorted((f for f in figures if f.count.decided >= LEAST), key=lambda f: -f.count.share)[:3]
     return [*lines, "", "Worst cells: " + "; ".join(str(figure) for figure in worst) + ".", ""]
 
 
@@ -335,11 +341,12 @@ def power_table(figures: Sequence[tuple[PowerCell, float, float]]) -> list[str]:
 
 
 def gain_table(figures: GainFigures) -> list[str]:
-    lines = ["| world | n | budget | " + " | ".join(GATES) + " | calls a rejected null: " + ", ".join(GATES[:3]) + " |"]
-    lines.append("|---|---|---|" + "---|" * (len(GATES) + 1))
+    gates = list(next(iter(figures.values())))
+    lines = ["| world | n | budget | " + " | ".join(gates) + " | calls a rejected null: " + ", ".join(gates) + " |"]
+    lines.append("|---|---|---|" + "---|" * (len(gates) + 1))
     for (world, select, budget), cell in sorted(figures.items(), key=lambda item: (item[0][1], item[0][2], item[0][0])):
-        gains = " | ".join(f"{cell[gate]['gain']:+.3f}" for gate in GATES)
-        costs = ", ".join(f"{cell[gate]['cost']:.1f}" for gate in GATES[:3])
+        gains = " | ".join(f"{cell[gate]['gain']:+.3f}" for gate in gates)
+        costs = ", ".join(f"{cell[gate]['cost']:.1f}" for gate in gates)
         lines.append(f"| {world} | {select} | {budget:,} | {gains} | {costs} |")
     return [*lines, ""]
 

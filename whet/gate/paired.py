@@ -32,8 +32,8 @@ from whet.types import Score
 SAME = 0.3
 """Two means of a task closer than this share of the scale count as equal: such draws of an accepted candidate stay."""
 
-LEAST_ALPHA = 0.001
-"""No simulation has looked below this."""
+LARGEST_ALPHA = 0.25
+"""What a single task won and none lost comes to: nothing weaker is evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class PairedGate:
     `alpha`: by default what the pace is meant for, 0.10 for the races and 0.05 for `patient`. `min_effect`: a mean gain
     up to this counts as none. `max_rollouts`: the most that one decision may take, of both arms together. `guards`:
     metrics that may not get worse. `spending`: a bound on the whole run's false accepts. `deterministic`: both policies
-    are declared to answer a task always in the same way; one draw a task then, after a check.
+    are declared to answer a task always in the same way; one draw a task then, after a check. `exclude`: tasks of the
+    split that whoever drives the gate has left out for both arms, kept with every decision.
     """
 
     alpha: float | None = None
@@ -54,16 +55,17 @@ class PairedGate:
     spending: AlphaBudget | None = None
     pace: str = "eager"
     deterministic: bool = False
+    exclude: tuple[int, ...] = ()
     seed: int = 0
     name: str = "paired"
 
     def __post_init__(self) -> None:
         if self.pace not in PACES:
             raise WhetError(f"gate {self.name}: pace is {', '.join(PACES)}, not {self.pace!r}")
-        if not LEAST_ALPHA <= self.promise <= 0.25:
+        if not 0.0 < self.promise <= LARGEST_ALPHA:
             raise WhetError(
-                f"gate {self.name}: alpha lies between {LEAST_ALPHA:g} and 0.25, where it was tried out by simulation, "
-                f"not {self.alpha!r}"
+                f"gate {self.name}: alpha is above 0 and at most {LARGEST_ALPHA:g}, not {self.alpha!r}; a rule without a "
+                "promise is name = 'strict'"
             )
         if not 0.0 <= self.min_effect < 1.0:
             raise WhetError(f"gate {self.name}: min_effect lies between 0 and 1, not {self.min_effect!r}")

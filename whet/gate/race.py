@@ -41,9 +41,9 @@ class RaceTrial(PairedTrial):
         tasks = self.bank.tasks
         order = self.gate.order(tasks)
         for size in prefixes(tasks):
-            block, last = order[:size], size == tasks
-            yield from self._stock(block)
-            block = [task for task in block if task not in self.left_out]
+            last = size == tasks
+            yield from self._stock(order[:size])
+            block = [task for task in order[:size] if task not in self.left_out]
             if not self._headroom(block):
                 if last:
                     return self._no_headroom()
@@ -150,7 +150,7 @@ class RaceTrial(PairedTrial):
         unit = self._unit(contrast)
         total = contrast.total - risks * unit
         square = float((contrast.weighed * contrast.weighed).sum()) + (risks + LEAST_SQUARE) * unit * unit
-        return total >= bar * self.pace.early * np.sqrt(square) > 0.0
+        return bool(total >= bar * self.pace.early * np.sqrt(square) > 0.0)
 
     def _passes(self, at: str, last: bool) -> Generator[tuple[Draw, ...], Sequence[Reading], bool]:
         """Whether the statistic is at its bar, and stays there where a deterministic policy is checked."""

@@ -43,9 +43,9 @@ class RoundsTrial(PairedTrial):
         order = self.gate.order(tasks)
         sizes = [size for size in rule.sizes if size < 0.75 * tasks]
         for size in (*sizes, tasks):
-            block = order[len(self.seen) + len(self.left_out) : size]
-            yield from self._stock(block)
-            block = [task for task in block if task not in self.left_out]
+            piece = order[len(self.seen) + len(self.left_out) : size]
+            yield from self._stock(piece)
+            block = [task for task in piece if task not in self.left_out]
             yield from self._upto(CANDIDATE, block, 1)
             self.seen += block
             if size < tasks and self._look(f"{size} tasks", self.bar + rule.above_early, -np.inf):

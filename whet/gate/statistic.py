@@ -95,10 +95,12 @@ class DrawTally:
         """Tasks on which all draws of both arms agree (within `tolerance`, a share of the scale)."""
         if self.binary:
             drawn, solved = self.count.sum(axis=0), self.sums.sum(axis=0)
-            return (solved == 0.0) | (solved == drawn)
+            agreed: NDArray[np.bool_] = (solved == 0.0) | (solved == drawn)
+            return agreed
         means = self.means()
         both = (self.count > 0).all(axis=0)
-        return ~both | (np.abs(means[1] - means[0]) <= tolerance * self.scale())
+        close: NDArray[np.bool_] = np.abs(means[1] - means[0]) <= tolerance * self.scale()
+        return ~both | close
 
     def _prior(self, spread: Floats, freedom: Floats) -> float:
         if self.binary:

@@ -216,6 +216,7 @@ class PairedTrial:
             draws=tuple(self.draws),
             missing=(self._missing(INCUMBENT), self._missing(CANDIDATE)),
             left_out=tuple(sorted(self.left_out)),
+            excluded=self.gate.exclude,
         )
 
 

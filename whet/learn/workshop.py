@@ -36,7 +36,7 @@ SELECT = "select"
 TIMED = "timed"
 
 TRAIN_FAULTS, SELECT_FAULTS = 0.2, 0.02
-"""Shares of a plan that may be missing: a batch to learn from bears more of it than a comparison."""
+"""Shares of a plan that may be missing from a batch to learn from and from a sealed test. A gate bounds its own."""
 
 Result = TypeVar("Result")
 
@@ -136,8 +136,8 @@ class Workshop:
         self, purpose: str, bank: Bank, incumbent: Policy, candidate: Policy, share: float = 1.0
     ) -> Decision:
         """Brings `candidate` before the gate; the decision and its evidence are remembered."""
-        gate = replace(self.gate, alpha=self.gate.alpha * share) if isinstance(self.gate, PairedGate) else self.gate
-        contest = Contest(purpose, incumbent, candidate, self.select, SELECT, missing=SELECT_FAULTS)
+        gate = replace(self.gate, alpha=self.gate.promise * share) if isinstance(self.gate, PairedGate) else self.gate
+        contest = Contest(purpose, incumbent, candidate, self.select, SELECT)
         return await decide(self.session, gate, bank, contest, self._plan)
 
     # ------------------------------------------------------------------------------------------- the clock

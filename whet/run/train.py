@@ -26,7 +26,7 @@ from whet.rollout.loop import finish
 from whet.rollout.progress import Progress, Quiet
 from whet.rollout.session import DONE, Halted, Identity, RunStart, Session
 from whet.run.compose import Given, build_environment
-from whet.run.decide import build_gate
+from whet.run.decide import build_gate, without_excluded
 from whet.run.kinds import RunPage
 from whet.run.sealed_test import SealedResult, SealedTest
 from whet.run.train_page import result_parts
@@ -138,7 +138,7 @@ def plan_training(config: TrainConfig, given: Given = Given()) -> TrainPlan:
     initial = given.playbook or read_playbook(config.train.playbook)
     section = config.train
     tasks = _drawn(env, "train", section.tasks, section.seed)
-    select = _drawn(env, "select", section.select, section.seed)
+    select = without_excluded(_drawn(env, "select", section.select, section.seed), config.gate)
     test = () if section.test == 0 else _drawn(env, "test", section.test, section.seed)
     gate = build_gate(config.gate)
     gate.open(len(select))  # refuses a split on which nothing can be decided, before anything is spent
