@@ -33,8 +33,9 @@ class RacePace:
     floor: float = 0.8
     above: float = -0.012
     """How far the bar stands from the statistic of so many clean wins."""
-    net: float = 1.0
-    """The least net gain over the first draws alone, in whole flips: nothing that is drawn again can hide losses."""
+    pairs: float = 0.98
+    """The least statistic of the first draws alone, one of either arm on each task: whatever the tasks are like, their
+    mean difference is unbiased, and losses that vanish when they are drawn again still count in it."""
     shaded: float = 0.15
     """How much higher the bar stands for a metric with shades, whose statistic takes more values."""
     early: float = 1.15
@@ -77,7 +78,7 @@ class RoundsPace:
 EAGER = RacePace("eager", 0.10, first=1, gain=3, risk=3, slope=0.08, slack=0.0)
 """Drops most candidates after a call or two, good ones among them: for proposals that cost next to nothing."""
 
-STEADY = RacePace("steady", 0.10, first=4, gain=4, risk=6, slope=0.06, slack=0.1, above=0.1)
+STEADY = RacePace("steady", 0.10, first=4, gain=4, risk=6, slope=0.06, slack=0.1, above=0.1, pairs=1.05)
 """Looks at four tasks before it drops anything: for a learner whose proposals each cost a train batch."""
 
 PATIENT = RoundsPace("patient", 0.05)

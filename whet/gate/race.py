@@ -167,8 +167,10 @@ class RaceTrial(PairedTrial):
     def _reached(self, bar: float) -> bool:
         contrast = self._contrast()
         first = self.first[CANDIDATE] - self.first[INCUMBENT]
+        unit = self._unit(contrast)
         net = float(np.nansum(first)) - self.gate.min_effect * contrast.seen
-        return contrast.statistic >= bar and net >= self.pace.net * self._unit(contrast) - 1e-9
+        root = float(np.sqrt(np.nansum(first * first) + LEAST_SQUARE * unit * unit))
+        return contrast.statistic >= bar and net >= self.pace.pairs * root
 
     def _note(self, at: str, value: float, below: float, bar: float | None, seen: int) -> None:
         self.looks.append(GateLook(at, seen, len(self.draws), value, below, bar))
