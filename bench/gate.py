@@ -3,15 +3,17 @@
 python bench/gate.py [--quick] [--json FILE] [--jobs N] [--only nulls,alphas,power,gains,clear] [--docs FILE]
 
 Null acceptance stands by law (`whet.gate.laws`, the tuned and the held-out half apart), number of tasks, pace, and first or
-later decision. A cell whose first figure is above 0.7 of alpha is measured once more with eight times the trials and other
-seeds; that figure counts. True gain is measured in the 18 cells of n in {17, 40, 200} x budget in {1,500, 6,000} x three
-worlds. Needs numpy and the source tree alone. The whole of it takes about four hours of CPU time.
+later decision. Every cell gets 300 trials; one that comes out above half of its alpha is measured afresh with 1,000 trials and
+other seeds, and one that is then above 0.8 of it with 4,000; the last figure counts. True gain is measured in the 18 cells of n in {17, 40, 200} x budget in {1,500, 6,000} x three
+worlds, for the race with proposals that cost nothing, for the learners' pace also with proposals of 20 calls each. Needs
+numpy and the source tree alone. The whole of it takes about four hours of CPU time.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -38,9 +40,11 @@ SELECTS = (17, 40, 200)
 BUDGETS = (1500, 6000)
 FOLDER = Path(__file__).resolve().parents[1] / "examples" / "worlds"
 PARTS = ("nulls", "alphas", "power", "gains", "clear")
-AGAIN = 8
-"""How many times the trials of a cell near its bar are measured with."""
-LEAST = 200
+TRAIN_BATCH = 20
+"""Target calls of a learner's proposal."""
+AGAIN = ((0.5, 1000), (0.8, 4000))
+"""Cells above this share of their alpha are measured afresh with so many trials; the last figure counts."""
+LEAST = 100
 """Decisions that a cell needs to be shown: where hardly anything was accepted, few stand after an acceptance."""
 BEFORE = {"30 of 30": 170, "60 of 60": 300}
 """Rollouts that an earlier version of this gate took for candidates that solve all of what the incumbent fails."""
@@ -92,11 +96,16 @@ def _counts(cell: NullCell) -> dict[str, NullCount]:
 
 
 def null_figures(cells: Sequence[NullCell], pool: ProcessPoolExecutor) -> list[NullFigure]:
-    """All stages of all cells; those near their bar on more trials."""
-    figures = _measured(cells, pool)
-    near = {figure.cell for figure in figures if figure.count.decided and figure.count.share > 0.7 * figure.cell.alpha}
-    more = [replace(cell, trials=AGAIN * cell.trials, seed=cell.seed + 1) for cell in cells if cell in near]
-    return [figure for figure in figures if figure.cell not in near] + _measured(more, pool)
+    """All stages of all cells; those near their bar on fresh and more trials."""
+    kept: list[NullFigure] = []
+    for share, trials in (*AGAIN, (math.inf, 0)):
+        figures = _measured(cells, pool)
+        near = {f.cell for f in figures if f.count.decided >= LEAST and f.count.share > share * f.cell.alpha}
+        kept += [figure for figure in figures if figure.cell not in near]
+        cells = [replace(cell, trials=trials, seed=cell.seed + 1) for cell in cells if cell in near]
+        if not cells:
+            break
+    return kept
 
 
 def _measured(cells: Sequence[NullCell], pool: ProcessPoolExecutor) -> list[NullFigure]:
@@ -105,12 +114,15 @@ def _measured(cells: Sequence[NullCell], pool: ProcessPoolExecutor) -> list[Null
     return [NullFigure(cell, stage, counts[stage]) for cell, counts in found for stage in STAGES]
 
 
-def null_cells(
-    pace: str, alpha: float, trials: int, quick: bool, chain: int, halves: Sequence[str]
-) -> list[NullCell]:
+def null_cells(pace: str, alpha: float, trials: int, quick: bool, chain: int, halves: Sequence[str]) -> list[NullCell]:
     sizes = (12, 40) if quick else SIZES
     laws: Sequence[NullLaw] = LAWS[::3] if quick else LAWS
-    return [NullCell(pace, alpha, law.name, law.half, n, trials, 7, chain) for n in sizes for law in laws if law.half in halves]
+    return [
+        NullCell(pace, alpha, law.name, law.half, n, trials, 7, chain)
+        for n in sizes
+        for law in laws
+        if law.half in halves
+    ]
 
 
 def worst_of(figures: Sequence[NullFigure]) -> NullFigure:
@@ -122,9 +134,7 @@ def null_rows(figures: Sequence[NullFigure], pace: str, alpha: float) -> Iterato
     for half in ("tuned", "held_out"):
         for first in (True, False):
             mine = [
-                f
-                for f in figures
-                if f.cell.half == half and (f.stage == "first") == first and f.count.decided >= LEAST
+                f for f in figures if f.cell.half == half and (f.stage == "first") == first and f.count.decided >= LEAST
             ]
             if mine:
                 worst, upper = worst_of(mine), max(figure.upper for figure in mine)
@@ -203,9 +213,11 @@ class GainCell:
     select: int
     budget: int
     runs: int
+    proposal: int = 0
 
     def measured(self) -> dict[str, float]:
-        world = replace(load_world(FOLDER / f"{self.world}.toml"), select=self.select, budget=self.budget)
+        loaded = load_world(FOLDER / f"{self.world}.toml")
+        world = replace(loaded, select=self.select, budget=self.budget, proposal=self.proposal)
         made: Gate = (
             StrictGate() if self.gate == "strict" else GepaGate() if self.gate == "gepa" else PairedGate(pace=self.gate)
         )
@@ -230,16 +242,31 @@ GATES = ("eager", "steady", "strict", "gepa")
 GainFigures = dict[tuple[str, int, int], dict[str, dict[str, float]]]
 
 
-def gain_figures(runs: int, quick: bool, gates: Sequence[str], pool: ProcessPoolExecutor) -> GainFigures:
+def gain_figures(
+    runs: int, quick: bool, gates: Sequence[str], pool: ProcessPoolExecutor, proposal: int = 0
+) -> GainFigures:
     budgets = BUDGETS[:1] if quick else BUDGETS
     cells = [
-        GainCell(gate, world, n, budget, runs) for n in SELECTS for budget in budgets for world in WORLDS for gate in gates
+        GainCell(gate, world, n, budget, runs, proposal)
+        for n in SELECTS
+        for budget in budgets
+        for world in WORLDS
+        for gate in gates
     ]
     cells.sort(key=lambda cell: -cell.budget)
     figures: GainFigures = {}
     for cell, found in zip(cells, pool.map(_gain, cells), strict=True):
         figures.setdefault((cell.world, cell.select, cell.budget), {})[cell.gate] = found
     return figures
+
+
+def dear_rows(figures: GainFigures, runs: int) -> Iterator[Row]:
+    """The learners' pace where a proposal costs a train batch."""
+    differences = [cell["steady"]["gain"] - cell["strict"]["gain"] for cell in figures.values()]
+    above, lowest, bar = sum(d > 0 for d in differences), min(differences), 14 * len(differences) // 18
+    said = f"of {len(differences)} cells, {runs} runs each, {TRAIN_BATCH} calls a proposal"
+    yield Row("gain/steady/dear/cells_above_strict", above, "cells", bar, above >= bar, condition=said)
+    yield Row("gain/steady/dear/lowest_against_strict", lowest, "true mean", -0.05, lowest >= -0.05, condition=said)
 
 
 def gain_rows(figures: GainFigures, runs: int) -> Iterator[Row]:
@@ -256,7 +283,9 @@ def gain_rows(figures: GainFigures, runs: int) -> Iterator[Row]:
             for (_, select, _), cell in figures.items()
             if select >= 40 and cell["strict"]["cost"]
         ]
-        yield Row(f"gain/{pace}/null_cost", max(costs), "of strict", 0.25, max(costs) <= 0.25, condition="n >= 40, worst")
+        yield Row(
+            f"gain/{pace}/null_cost", max(costs), "of strict", 0.25, max(costs) <= 0.25, condition="n >= 40, worst"
+        )
         starts = max(cell[pace]["null_at_start"] for cell in figures.values())
         yield Row(f"gain/{pace}/null_at_start", starts, "share", 0.10, starts <= 0.10, condition="worst cell")
     speed = min(cell["eager"]["per_minute"] for cell in figures.values())
@@ -364,12 +393,14 @@ class Bench:
 
     def rows(self) -> Iterator[Row]:
         quick, only = self.options.quick, self.options.only
-        trials = self.options.trials or (60 if quick else 1000)
-        runs = self.options.runs or (6 if quick else 100)
+        trials = self.options.trials or (60 if quick else 300)
+        runs = self.options.runs or (6 if quick else 60)
         if "nulls" in only:
             for pace, alpha in PACES.items():
                 if pace in self.options.paces:
-                    figures = null_figures(null_cells(pace, alpha, trials, quick, 0 if quick else 3, self.options.halves), self.pool)
+                    figures = null_figures(
+                        null_cells(pace, alpha, trials, quick, 0 if quick else 2, self.options.halves), self.pool
+                    )
                     self.tables[f"nulls {pace}"] = null_table(figures, pace, alpha)
                     yield from null_rows(figures, pace, alpha)
         if "alphas" in only:
@@ -378,13 +409,16 @@ class Bench:
                     figures = null_figures(null_cells(pace, alpha, trials, True, 0, self.options.halves), self.pool)
                     yield from null_rows(figures, pace, alpha)
         if "power" in only:
-            powers = power_figures(4 * trials, self.pool)
+            powers = power_figures(6 * trials, self.pool)
             self.tables["power"] = power_table(powers)
             yield from power_rows(powers)
         if "gains" in only:
             gains = gain_figures(runs, quick, self.options.gates, self.pool)
             self.tables["gains"] = gain_table(gains)
             yield from gain_rows(gains, runs)
+            dear = gain_figures(runs, quick, ("eager", "steady", "strict"), self.pool, TRAIN_BATCH)
+            self.tables["gains of dear proposals"] = gain_table(dear)
+            yield from dear_rows(dear, runs)
         if "clear" in only:
             yield from clear_rows()
 
@@ -405,11 +439,13 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--only", type=lambda text: text.split(","), default=PARTS, help=f"of {', '.join(PARTS)}")
     parser.add_argument("--paces", type=lambda text: text.split(","), default=tuple(PACES), help="of the null cells")
-    parser.add_argument("--trials", type=int, help="of a null cell; 1,000 by default")
+    parser.add_argument("--trials", type=int, help="of a null cell at first; 300 by default")
     parser.add_argument("--set", action="append", default=[], help="a constant of a pace, such as eager.net=2")
-    parser.add_argument("--halves", type=lambda text: text.split(","), default=("tuned", "held_out"), help="of the laws")
+    parser.add_argument(
+        "--halves", type=lambda text: text.split(","), default=("tuned", "held_out"), help="of the laws"
+    )
     parser.add_argument("--gates", type=lambda text: text.split(","), default=GATES, help="of the gain cells")
-    parser.add_argument("--runs", type=int, help="of a gain cell; 100 by default")
+    parser.add_argument("--runs", type=int, help="of a gain cell; 60 by default")
     options = parser.parse_args()
     with ProcessPoolExecutor(options.jobs, initializer=set_constants, initargs=(options.set,)) as pool:
         bench = Bench(options, pool, {})

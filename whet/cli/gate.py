@@ -66,7 +66,8 @@ def simulate(
         typer.Option("--gate", help="paired, strict, none, gepa or rule_search; give it again for more."),
     ] = None,
     paces: Annotated[
-        list[str] | None, typer.Option("--pace", help="Pace of the paired gate: eager, steady or patient; again for more.")
+        list[str] | None,
+        typer.Option("--pace", help="Pace of the paired gate: eager, steady or patient; again for more."),
     ] = None,
     alpha: Annotated[float | None, typer.Option(help="Alpha of the paired gate. [the pace's own]")] = None,
     runs: Annotated[int, typer.Option("--runs", help="Simulated runs for each gate.")] = 200,

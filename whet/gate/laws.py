@@ -132,6 +132,7 @@ def _laws() -> list[NullLaw]:
         "shuffled beta(0.5,0.5)": (beta(0.5, 0.5), shuffled),
         "few gains 2, thin losses, reliable": (mix((0.3, 0.0), (0.7, 0.97)), gains_few(2.0)),
         "few gains 5, thin losses, coins": (mix((0.3, 0.0), (0.7, 0.5)), gains_few(5.0)),
+        "few gains 10, thin losses, reliable": (mix((0.3, 0.0), (0.7, 0.95)), gains_few(10.0)),
         "few losses 2, thin gains, reliable": (mix((0.3, 1.0), (0.7, 0.03)), losses_few(2.0)),
         "few losses 5, thin gains, sure": (mix((0.3, 1.0), (0.7, 0.0)), losses_few(5.0)),
         "worse by 0.02, flat 0.9": (flat(0.9), worse(0.02)),

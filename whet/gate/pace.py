@@ -33,16 +33,24 @@ class RacePace:
     floor: float = 0.8
     above: float = -0.012
     """How far the bar stands from the statistic of so many clean wins."""
-    pairs: float = 0.98
+    pairs: float = 0.8
     """The least statistic of the first draws alone, one of either arm on each task: whatever the tasks are like, their
     mean difference is unbiased, and losses that vanish when they are drawn again still count in it."""
-    shaded: float = 0.15
+    pairs_of_many: float = 1.1
+    """The same from 60 tasks on, rising from 25: among many tasks, losses that vanish can outnumber the gains."""
+    fresh: bool = False
+    """Whether an accepted candidate is measured afresh on every task, or only where it differed."""
+    shaded: float = 0.1
     """How much higher the bar stands for a metric with shades, whose statistic takes more values."""
     early: float = 1.15
     """How much higher the bar stands at a prefix that is not the last."""
 
     def bar(self, alpha: float, binary: bool = True) -> float:
         return clean_statistic(clean_wins(alpha)) + self.above + (0.0 if binary else self.shaded)
+
+    def pairs_for(self, tasks: int) -> float:
+        share = min(1.0, max(0.0, (tasks - 25) / 35))
+        return self.pairs + (self.pairs_of_many - self.pairs) * share
 
     def least_tasks(self, alpha: float) -> int:
         return clean_wins(alpha) + 1
@@ -78,7 +86,9 @@ class RoundsPace:
 EAGER = RacePace("eager", 0.10, first=1, gain=3, risk=3, slope=0.08, slack=0.0)
 """Drops most candidates after a call or two, good ones among them: for proposals that cost next to nothing."""
 
-STEADY = RacePace("steady", 0.10, first=4, gain=4, risk=6, slope=0.06, slack=0.1, above=0.1, pairs=1.05)
+STEADY = RacePace(
+    "steady", 0.10, first=4, gain=3, risk=5, slope=0.06, slack=0.1, pairs=1.3, pairs_of_many=1.2, fresh=True
+)
 """Looks at four tasks before it drops anything: for a learner whose proposals each cost a train batch."""
 
 PATIENT = RoundsPace("patient", 0.05)

@@ -5,8 +5,8 @@ do not all agree, and drops a candidate as soon as it falls behind. In rounds (`
 equally often. No draw is taken, and none is left out, because of the sign of a difference.
 
 The incumbent's draws accumulate and are used for every later candidate. When a candidate is accepted, its draws were
-part of what it was chosen for: in rounds the new incumbent is measured afresh, in a race it keeps them only on tasks
-where it did not differ from its predecessor.
+part of what it was chosen for: the new incumbent is measured afresh, at the eager pace only where it differed from its
+predecessor.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class PairedGate:
             raise WhetError(f"gate {self.name}: pace is {', '.join(PACES)}, not {self.pace!r}")
         if not 0.0 < self.promise <= LARGEST_ALPHA:
             raise WhetError(
-                f"gate {self.name}: alpha is above 0 and at most {LARGEST_ALPHA:g}, not {self.alpha!r}; a rule without a "
-                "promise is name = 'strict'"
+                f"gate {self.name}: alpha is above 0 and at most {LARGEST_ALPHA:g}, not {self.alpha!r}; "
+                "a rule without a promise is name = 'strict'"
             )
         if not 0.0 <= self.min_effect < 1.0:
             raise WhetError(f"gate {self.name}: min_effect lies between 0 and 1, not {self.min_effect!r}")
@@ -113,7 +113,7 @@ class PairedGate:
         grown = bank.extended(decision.draws)
         if not decision.accepted:
             return replace(grown, score=self._score(grown))
-        if not isinstance(self.rule, RacePace):
+        if not isinstance(self.rule, RacePace) or self.rule.fresh:
             return bank.succeeded(decision.draws, [False] * bank.tasks, decision.candidate_score)
         tally = stocked(self.metric, grown)
         for draw, reading in decision.draws:

@@ -14,7 +14,7 @@ import numpy as np
 from whet.gate.decision import GateLook
 from whet.gate.evidence import Bank, Draw, Reading, Trial
 from whet.gate.pace import RacePace
-from whet.gate.statistic import LEAST_SQUARE, ArmContrast, prefixes, reachable
+from whet.gate.statistic import HEAVY, LEAST_SQUARE, ArmContrast, Floats, least_gain, prefixes, reachable
 from whet.gate.trial import CANDIDATE, CHECKED, INCUMBENT, DrawStep, PairedTrial, TrialFigures
 
 if TYPE_CHECKING:
@@ -110,7 +110,9 @@ class RaceTrial(PairedTrial):
         if self.noisy:
             return True
         loose = self._loose()
-        checked = (loose + [task for task in np.flatnonzero(self.tally.count[CANDIDATE]) if task not in loose])[:CHECKED]
+        checked = (loose + [task for task in np.flatnonzero(self.tally.count[CANDIDATE]) if task not in loose])[
+            :CHECKED
+        ]
         self.noisy = yield from self._differs_on_repeat([int(task) for task in checked])
         yield from self._confirm()
         return not self.noisy
@@ -150,7 +152,23 @@ class RaceTrial(PairedTrial):
         unit = self._unit(contrast)
         total = contrast.total - risks * unit
         square = float((contrast.weighed * contrast.weighed).sum()) + (risks + LEAST_SQUARE) * unit * unit
-        return bool(total >= bar * self.pace.early * np.sqrt(square) > 0.0)
+        return bool(total >= bar * self.pace.early * np.sqrt(square) > 0.0) and self._first_draws_agree(contrast, risks)
+
+    def _first_draws_agree(self, contrast: ArmContrast, risks: int = 0) -> bool:
+        """Whether the first draws alone say enough, with `risks` more tasks counted as lost."""
+        unit = self._unit(contrast)
+        first = self.first[CANDIDATE] - self.first[INCUMBENT]
+        net = float(np.nansum(first)) - self.gate.min_effect * contrast.seen - risks * unit
+        root = float(np.sqrt(np.nansum(first * first) + (risks + LEAST_SQUARE) * unit * unit))
+        return net >= self.pace.pairs_for(self.bank.tasks) * root and self._no_rare_loss(first, net)
+
+    def _no_rare_loss(self, first: Floats, net: float) -> bool:
+        """For a metric with shades: whether the gain is more than losses too rare to be among the tasks could undo."""
+        scale = self.tally.scale()
+        if self.tally.binary or scale <= 0.0:
+            return True
+        heavy = -float(np.nansum(first[first < -HEAVY * scale])) / scale
+        return net / scale >= least_gain(self.alpha, heavy)
 
     def _passes(self, at: str, last: bool) -> Generator[tuple[Draw, ...], Sequence[Reading], bool]:
         """Whether the statistic is at its bar, and stays there where a deterministic policy is checked."""
@@ -166,11 +184,7 @@ class RaceTrial(PairedTrial):
 
     def _reached(self, bar: float) -> bool:
         contrast = self._contrast()
-        first = self.first[CANDIDATE] - self.first[INCUMBENT]
-        unit = self._unit(contrast)
-        net = float(np.nansum(first)) - self.gate.min_effect * contrast.seen
-        root = float(np.sqrt(np.nansum(first * first) + LEAST_SQUARE * unit * unit))
-        return contrast.statistic >= bar and net >= self.pace.pairs * root
+        return contrast.statistic >= bar and self._first_draws_agree(contrast)
 
     def _note(self, at: str, value: float, below: float, bar: float | None, seen: int) -> None:
         self.looks.append(GateLook(at, seen, len(self.draws), value, below, bar))
