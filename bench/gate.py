@@ -2,11 +2,12 @@
 
 python bench/gate.py [--quick] [--json FILE] [--jobs N] [--only nulls,alphas,power,gains,clear] [--docs FILE]
 
-Null acceptance stands by law (`whet.gate.laws`, the tuned and the held-out half apart), number of tasks, pace, and first or
-later decision. Every cell gets 300 trials; one that comes out above half of its alpha is measured afresh with 1,000 trials and
-other seeds, and one that is then above 0.8 of it with 4,000; the last figure counts. True gain is measured in the 18 cells of n in {17, 40, 200} x budget in {1,500, 6,000} x three
-worlds, for the race with proposals that cost nothing, for the learners' pace also with proposals of 20 calls each. Needs
-numpy and the source tree alone. The whole of it takes about four hours of CPU time.
+Null acceptance stands by law (`whet.gate.laws`, the tuned and the held-out half apart), number of tasks, pace, and
+first or later decision. Every cell gets 300 trials; one that comes out above half of its alpha is measured afresh with
+1,000 trials and other seeds, and one that is then above 0.8 of it with 4,000; the last figure counts. True gain is
+measured in the 18 cells of n in {17, 40, 200} x budget in {1,500, 6,000} x three worlds, with proposals that cost
+nothing and, for the learners' pace, with proposals of 20 calls each. Needs numpy and the source tree alone. The whole
+of it takes about two hours of CPU time.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ def null_rows(figures: Sequence[NullFigure], pace: str, alpha: float) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class PowerCell:
-    """A candidate that truly gains `effect`: a fraction of the failing tasks is raised to 0.97 (the world of the grid)."""
+    """A candidate that truly gains `effect`: a fraction of the failing tasks of the grid's world is raised to 0.97."""
 
     pace: str
     alpha: float

@@ -1,7 +1,7 @@
 """The promise, on the laws that break gates: candidates that are no better pass at most alpha of the time.
 
-A small sample of the grid of `bench/gate.py`: few cells, the nastiest laws of either half, first and later decisions. The
-bound is what a gate exactly at its alpha exceeds once in a thousand cells.
+A small sample of the grid of `bench/gate.py`: few cells, the nastiest laws of either half, first and later decisions.
+The bound is what a gate exactly at its alpha exceeds once in a thousand cells.
 """
 
 from __future__ import annotations

@@ -203,7 +203,8 @@ def test_a_race_draws_again_whichever_arm_is_ahead(seed: int, size: int) -> None
     decision = decide(PairedGate(pace="steady"), size, noisy(seed, 0.5, 0.5))
     drawn: dict[int, dict[str, list[float]]] = {}
     for draw, reading in decision.draws:
-        assert reading is not None and reading[0] is not None
+        assert reading is not None
+        assert reading[0] is not None
         drawn.setdefault(draw.task, {"incumbent": [], "candidate": []})[draw.arm].append(reading[0])
     for arms in drawn.values():
         if arms["candidate"] and len({*arms["candidate"], *arms["incumbent"]}) > 1:

@@ -142,7 +142,7 @@ class GateSection(Section):
     name: str = Field(default="paired", description="paired, strict, none, gepa, rule_search or an installed gate")
     alpha: float | None = Field(
         default=None,
-        description="how often a candidate that is no better may be accepted; left out: 0.1 for a race, 0.05 for patient",
+        description="how often a candidate that is no better may be accepted; by default 0.1, for patient 0.05",
     )
     metric: str = Field(default="hard", description="hard, soft, mixed(w), reward, or a part of the score")
     min_effect: float = Field(default=0.0, description="a mean gain up to this counts as none")

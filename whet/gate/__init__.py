@@ -16,6 +16,7 @@ from whet.gate.simulate import simulate
 from whet.gate.world import SimulatedWorld, load_world, world_from
 
 __all__ = [
+    "PACES",
     "AlphaBudget",
     "Answer",
     "Arm",
@@ -27,7 +28,6 @@ __all__ = [
     "Guard",
     "NeedDraws",
     "NoGate",
-    "PACES",
     "PairedGate",
     "Reading",
     "RuleSearchGate",

@@ -1,4 +1,4 @@
-"""How a trial goes through the tasks: a race that drops what falls behind, or rounds in which everybody gets every task.
+"""How a trial goes through the tasks: a race that drops what falls behind, or rounds in which both get every task.
 
 Both decide on evidence that is symmetric between the arms. Their constants were chosen on the tuned half of the laws of
 `whet.gate.laws`; `docs/decisions/0002-the-gate.md` has the figures of both halves.
@@ -6,11 +6,13 @@ Both decide on evidence that is symmetric between the arms. Their constants were
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 
 from whet.gate.statistic import clean_statistic, clean_wins
+
+CONFIRMED = (4, 2)
+"""Draws of the incumbent and of the candidate on a task whose draws do not all agree, whichever is ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,11 @@ class RacePace:
     def bar(self, alpha: float, binary: bool = True) -> float:
         return clean_statistic(clean_wins(alpha)) + self.above + (0.0 if binary else self.shaded)
 
+    @property
+    def draws(self) -> int:
+        """Draws of both arms on a task on which they differ."""
+        return sum(CONFIRMED)
+
     def pairs_for(self, tasks: int) -> float:
         share = min(1.0, max(0.0, (tasks - 25) / 35))
         return self.pairs + (self.pairs_of_many - self.pairs) * share
@@ -75,6 +82,11 @@ class RoundsPace:
     above_early: float = 1.3
     margin: float = 0.1
     """What the net gain must exceed `least_gain` by, in whole tasks."""
+
+    @property
+    def draws(self) -> int:
+        """The most draws of both arms on a task."""
+        return 2 * max(self.rounds)
 
     def bar(self, alpha: float) -> float:
         return NormalDist().inv_cdf(1.0 - alpha) + self.last

@@ -13,15 +13,13 @@ import numpy as np
 
 from whet.gate.decision import GateLook
 from whet.gate.evidence import Bank, Draw, Reading, Trial
-from whet.gate.pace import RacePace
+from whet.gate.pace import CONFIRMED, RacePace
 from whet.gate.statistic import HEAVY, LEAST_SQUARE, ArmContrast, Floats, least_gain, prefixes, reachable
 from whet.gate.trial import CANDIDATE, CHECKED, INCUMBENT, DrawStep, PairedTrial, TrialFigures
 
 if TYPE_CHECKING:
     from whet.gate.paired import PairedGate
 
-CONFIRMED = (4, 2)
-"""Draws of the incumbent and of the candidate on a task whose draws do not all agree, whichever is ahead."""
 REPLICATES = 6
 """Draws of either on such tasks when the last look is undecided."""
 TOLERANCE = 0.25

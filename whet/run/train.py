@@ -14,7 +14,7 @@ from whet.envs.base import Environment
 from whet.errors import Interrupted, WhetError
 from whet.evals.sample import stratified_sample
 from whet.gate.base import Gate
-from whet.gate.trial import CONFIRMED
+from whet.gate.pace import PACES
 from whet.keys import digest
 from whet.learn.judge import FORCING, Judge
 from whet.learn.learner import Assignment, Learner, Training, learner_named
@@ -75,7 +75,7 @@ class TrainPlan:
         As many for the gate as if each step brought one candidate that differs on every task.
         """
         left = max(0, self.steps - steps)
-        each = sum(CONFIRMED) if self.config.gate.name == "paired" else 2
+        each = PACES[self.config.gate.pace].draws if self.config.gate.name == "paired" else 2
         forced = self.config.gate.name == FORCING or self.learner.forces(self.config)
         playbooks = 2 + (not self.initial.blank) + forced
         return {
