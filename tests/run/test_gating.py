@@ -170,9 +170,9 @@ def test_a_decision_on_an_object_is_not_continued_as_one_on_the_incumbents_model
 
 
 def test_a_decision_is_not_continued_on_other_evidence_than_it_began_with(tmp_path: Path) -> None:
-    result = incumbent(tmp_path, overrides=["control.budget.calls=30"])
+    result = incumbent(tmp_path, overrides=["control.budget.calls=20"])
     objects: dict[str, Any] = {"env": Doubles(), "model": models[result.folder]}
-    with pytest.raises(WhetError, match="no decision yet, budget of 30 calls reached"):
+    with pytest.raises(WhetError, match="no decision yet, budget of 20 calls reached"):
         brought(result, BETTER)
     [child] = (result.folder / "gates").iterdir()
     resume(result.folder, **objects, overrides=["control.budget.calls=300"])
@@ -182,7 +182,7 @@ def test_a_decision_is_not_continued_on_other_evidence_than_it_began_with(tmp_pa
 
 def test_a_decision_that_a_budget_stopped_is_continued_as_the_message_says(tmp_path: Path) -> None:
     """The same command stops again: the budget stands in the config of the run."""
-    result = incumbent(tmp_path, overrides=["control.budget.calls=40"])
+    result = incumbent(tmp_path, overrides=["control.budget.calls=20"])
     with pytest.raises(WhetError, match="continue with: whet resume") as stopped:
         brought(result, BETTER)
     child = str(stopped.value).split("whet resume ")[1].split(" --set")[0]
