@@ -16,6 +16,7 @@ from whet.models.base import Request
 from whet.run.api import decide, evaluate, resume
 from whet.run.decide import GateResult
 from whet.run.evaluate import EvalResult
+from whet.run.workspace import EVAL, open_run
 from whet.types import Playbook
 
 SUMS = f"{Path(__file__).parents[2] / 'examples' / 'sums.py'}:Sums"
@@ -103,6 +104,34 @@ def test_the_same_candidate_again_is_replayed(tmp_path: Path) -> None:
     assert not first.replayed
     assert again.decision == first.decision
     assert len(models[result.folder].requests) == asked
+
+
+def test_an_excluded_task_is_drawn_for_neither_arm_and_stands_in_the_evidence(tmp_path: Path) -> None:
+    result = incumbent(tmp_path)
+    some = sorted(rollout.ticket.index for rollout in open_run(result.folder).rollouts(EVAL))[3:5]
+    gated = brought(result, BETTER, f"exclude={some}")
+    data = orjson.loads((gated.folder / "decision.json").read_bytes())
+    assert data["excluded"] == some
+    assert gated.decision.tasks == 38
+
+
+def test_a_task_that_is_not_there_cannot_be_excluded(tmp_path: Path) -> None:
+    with pytest.raises(WhetError, match="exclude names task 999"):
+        brought(incumbent(tmp_path), BETTER, "exclude=[999]")
+
+
+def test_at_temperature_0_a_task_is_drawn_once_and_a_few_twice_to_check_it(tmp_path: Path) -> None:
+    result = incumbent(tmp_path, overrides=["target.sampling.temperature=0"])
+    gated = brought(result, Playbook("Be kind."))
+    assert gated.decision.rollouts("candidate") <= 43
+    noisy = brought(incumbent(tmp_path / "noisy"), Playbook("Be kind."))
+    assert noisy.decision.rollouts("candidate") > 43
+
+
+def test_a_model_that_declares_it_is_deterministic_is_drawn_once_too(tmp_path: Path) -> None:
+    result = incumbent(tmp_path)
+    models[result.folder].deterministic = True
+    assert brought(result, Playbook("Be kind.")).decision.rollouts("candidate") <= 43
 
 
 def test_another_alpha_is_another_decision(tmp_path: Path) -> None:

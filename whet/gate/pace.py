@@ -35,7 +35,7 @@ class RacePace:
     floor: float = 0.8
     above: float = -0.012
     """How far the bar stands from the statistic of so many clean wins."""
-    pairs: float = 0.8
+    pairs: float = 0.9
     """The least statistic of the first draws alone, one of either arm on each task: whatever the tasks are like, their
     mean difference is unbiased, and losses that vanish when they are drawn again still count in it."""
     pairs_of_many: float = 1.1
@@ -55,9 +55,11 @@ class RacePace:
         """Draws of both arms on a task on which they differ."""
         return sum(CONFIRMED)
 
-    def pairs_for(self, tasks: int) -> float:
+    def pairs_for(self, tasks: int, alpha: float) -> float:
+        """The bar for the first draws; higher for an alpha below the one that the pace is meant for."""
+        stricter = max(1.0, NormalDist().inv_cdf(1.0 - alpha) / NormalDist().inv_cdf(1.0 - self.alpha))
         share = min(1.0, max(0.0, (tasks - 25) / 35))
-        return self.pairs + (self.pairs_of_many - self.pairs) * share
+        return stricter * (self.pairs + (self.pairs_of_many - self.pairs) * share)
 
     def least_tasks(self, alpha: float) -> int:
         return clean_wins(alpha) + 1

@@ -158,7 +158,7 @@ class RaceTrial(PairedTrial):
         first = self.first[CANDIDATE] - self.first[INCUMBENT]
         net = float(np.nansum(first)) - self.gate.min_effect * contrast.seen - risks * unit
         root = float(np.sqrt(np.nansum(first * first) + (risks + LEAST_SQUARE) * unit * unit))
-        return net >= self.pace.pairs_for(self.bank.tasks) * root and self._no_rare_loss(first, net)
+        return net >= self.pace.pairs_for(self.bank.tasks, self.alpha) * root and self._no_rare_loss(first, net)
 
     def _no_rare_loss(self, first: Floats, net: float) -> bool:
         """For a metric with shades: whether the gain is more than losses too rare to be among the tasks could undo."""

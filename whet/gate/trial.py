@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 ARMS: tuple[Arm, Arm] = ("incumbent", "candidate")
 INCUMBENT, CANDIDATE = 0, 1
-RETRIES = 2
-"""Draws of the incumbent on a task that reads nothing before the task is left out for both arms."""
 LEFT_OUT = 0.2
 """The share of the tasks, or of the candidate's draws, that may be missing before nothing is decided."""
 CHECKED = 3
@@ -118,13 +116,12 @@ class PairedTrial:
         yield from self._take([(arm, task, many - have[task]) for task in tasks if have[task] < many])
 
     def _stock(self, block: Sequence[int]) -> DrawStep:
-        """One draw of the incumbent on each task; where it reads nothing twice, the task is left out for both arms.
+        """One draw of the incumbent on each task; where it reads nothing, the task is left out for both arms.
 
-        That is settled before the candidate is drawn there, so no outcome of the candidate has a say in it.
+        That is settled before the candidate is drawn there, so no outcome of the candidate has a say in it. Whoever
+        takes the draws has tried a fault again before it comes here.
         """
-        for many in range(1, RETRIES + 1):
-            silent = [task for task in block if not self.read[INCUMBENT][task]]
-            yield from self._upto(INCUMBENT, silent, many)
+        yield from self._upto(INCUMBENT, block, 1)
         self.left_out.update(task for task in block if not self.read[INCUMBENT][task])
 
     def _differs_on_repeat(self, tasks: Sequence[int]) -> Generator[tuple[Draw, ...], Sequence[Reading], bool]:
