@@ -74,12 +74,10 @@ def test_a_key_that_a_gate_does_not_take_is_refused(install: Install) -> None:
 
 
 def test_every_key_of_a_config_reaches_the_default_gate() -> None:
-    made = build_gate(
-        section(alpha=0.1, metric="soft", min_effect=0.02, max_rollouts=90, stock=3, spending=0.2, seed=5)
-    )
+    made = build_gate(section(alpha=0.1, metric="soft", min_effect=0.02, max_rollouts=90, spending=0.2, seed=5))
     assert isinstance(made, PairedGate)
     assert (made.alpha, made.metric, made.min_effect, made.max_rollouts) == (0.1, SOFT, 0.02, 90)
-    assert (made.stock, made.spending and made.spending.total, made.seed) == (3, 0.2, 5)
+    assert (made.spending and made.spending.total, made.seed) == (0.2, 5)
     assert build_gate(section()) == PairedGate(metric=HARD)
 
 

@@ -59,6 +59,16 @@ def test_an_outage_during_a_decision_is_made_good_by_a_resume(tmp_path: Path) ->
     assert trained(tmp_path / "run").best == whole.best
 
 
+@pytest.mark.parametrize("pace", ["steady", "patient"])
+def test_a_select_task_that_always_faults_stops_no_training(tmp_path: Path, pace: str) -> None:
+    broken = failing(lambda number, request: "select-3:" in request.messages[-1].text)
+    result = trained(tmp_path / "run", config(gate={"pace": pace, "alpha": 0.1}), target=broken)
+    assert not result.stopped
+    assert result.judge.judgements
+    assert all(judgement.decision.left_out for judgement in result.judge.judgements)
+    assert any(judgement.accepted for judgement in result.judge.judgements)
+
+
 def test_a_single_fault_in_a_batch_is_left_out_and_stays_left_out(tmp_path: Path) -> None:
     once = failing(lambda number, request: "train-3:" in request.messages[-1].text and number < 30)
     first = trained(tmp_path / "run", config(train={"epochs": 1, "batch_size": 24}), target=once)

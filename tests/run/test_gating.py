@@ -16,6 +16,7 @@ from whet.models.base import Request
 from whet.run.api import decide, evaluate, resume
 from whet.run.decide import GateResult
 from whet.run.evaluate import EvalResult
+from whet.run.workspace import EVAL, open_run
 from whet.types import Playbook
 
 SUMS = f"{Path(__file__).parents[2] / 'examples' / 'sums.py'}:Sums"
@@ -105,6 +106,34 @@ def test_the_same_candidate_again_is_replayed(tmp_path: Path) -> None:
     assert len(models[result.folder].requests) == asked
 
 
+def test_an_excluded_task_is_drawn_for_neither_arm_and_stands_in_the_evidence(tmp_path: Path) -> None:
+    result = incumbent(tmp_path)
+    some = sorted(rollout.ticket.index for rollout in open_run(result.folder).rollouts(EVAL))[3:5]
+    gated = brought(result, BETTER, f"exclude={some}")
+    data = orjson.loads((gated.folder / "decision.json").read_bytes())
+    assert data["excluded"] == some
+    assert gated.decision.tasks == 38
+
+
+def test_a_task_that_is_not_there_cannot_be_excluded(tmp_path: Path) -> None:
+    with pytest.raises(WhetError, match="exclude names task 999"):
+        brought(incumbent(tmp_path), BETTER, "exclude=[999]")
+
+
+def test_at_temperature_0_a_task_is_drawn_once_and_a_few_twice_to_check_it(tmp_path: Path) -> None:
+    result = incumbent(tmp_path, overrides=["target.sampling.temperature=0"])
+    gated = brought(result, Playbook("Be kind."))
+    assert gated.decision.rollouts("candidate") <= 43
+    noisy = brought(incumbent(tmp_path / "noisy"), Playbook("Be kind."))
+    assert noisy.decision.rollouts("candidate") > 43
+
+
+def test_a_model_that_declares_it_is_deterministic_is_drawn_once_too(tmp_path: Path) -> None:
+    result = incumbent(tmp_path)
+    models[result.folder].deterministic = True
+    assert brought(result, Playbook("Be kind.")).decision.rollouts("candidate") <= 43
+
+
 def test_another_alpha_is_another_decision(tmp_path: Path) -> None:
     result = incumbent(tmp_path)
     assert brought(result, BETTER).folder != brought(result, BETTER, "alpha=0.01").folder
@@ -170,9 +199,9 @@ def test_a_decision_on_an_object_is_not_continued_as_one_on_the_incumbents_model
 
 
 def test_a_decision_is_not_continued_on_other_evidence_than_it_began_with(tmp_path: Path) -> None:
-    result = incumbent(tmp_path, overrides=["control.budget.calls=30"])
+    result = incumbent(tmp_path, overrides=["control.budget.calls=20"])
     objects: dict[str, Any] = {"env": Doubles(), "model": models[result.folder]}
-    with pytest.raises(WhetError, match="no decision yet, budget of 30 calls reached"):
+    with pytest.raises(WhetError, match="no decision yet, budget of 20 calls reached"):
         brought(result, BETTER)
     [child] = (result.folder / "gates").iterdir()
     resume(result.folder, **objects, overrides=["control.budget.calls=300"])
@@ -182,7 +211,7 @@ def test_a_decision_is_not_continued_on_other_evidence_than_it_began_with(tmp_pa
 
 def test_a_decision_that_a_budget_stopped_is_continued_as_the_message_says(tmp_path: Path) -> None:
     """The same command stops again: the budget stands in the config of the run."""
-    result = incumbent(tmp_path, overrides=["control.budget.calls=40"])
+    result = incumbent(tmp_path, overrides=["control.budget.calls=20"])
     with pytest.raises(WhetError, match="continue with: whet resume") as stopped:
         brought(result, BETTER)
     child = str(stopped.value).split("whet resume ")[1].split(" --set")[0]

@@ -38,7 +38,7 @@ def decide(
     ] = None,
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A key of the gate: name, alpha, metric, min_effect, max_rollouts."),
+        typer.Option("--set", help="A key of the gate: name, alpha, pace, metric, min_effect, max_rollouts, exclude."),
     ] = None,
     runs: Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")] = Path("runs"),
 ) -> None:
@@ -65,6 +65,11 @@ def simulate(
         list[str] | None,
         typer.Option("--gate", help="paired, strict, none, gepa or rule_search; give it again for more."),
     ] = None,
+    paces: Annotated[
+        list[str] | None,
+        typer.Option("--pace", help="Pace of the paired gate: eager, steady or patient; again for more."),
+    ] = None,
+    alpha: Annotated[float | None, typer.Option(help="Alpha of the paired gate. [the pace's own]")] = None,
     runs: Annotated[int, typer.Option("--runs", help="Simulated runs for each gate.")] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the simulation.")] = 0,
     json: Annotated[Path | None, typer.Option("--json", help="Also write the figures here.")] = None,
@@ -72,4 +77,5 @@ def simulate(
     """Try gates out in a world whose truth is known: gain, false accepts, cost."""
     from whet.cli.simulate import simulate_command
 
-    simulate_command(world, tuple(gates or ("paired", "strict")), runs=runs, seed=seed, json=json)
+    chosen = tuple(gates or ("paired", "strict"))
+    simulate_command(world, chosen, tuple(paces or ("eager",)), alpha, runs=runs, seed=seed, json=json)

@@ -122,15 +122,18 @@ class GateSection(Section):
     """How a candidate is judged. The published rules have no alpha, effect, limit or guards of their own."""
 
     name: str = Field(default="paired", description="paired, strict, none, gepa, rule_search or an installed gate")
-    alpha: float = Field(default=0.05, description="how often a candidate that is no better may be accepted")
+    alpha: float | None = Field(
+        default=None,
+        description="how often a candidate that is no better may be accepted; by default 0.1, for patient 0.05",
+    )
     metric: str = Field(default="hard", description="hard, soft, mixed(w), reward, or a part of the score")
     min_effect: float = Field(default=0.0, description="a mean gain up to this counts as none")
     max_rollouts: int | None = Field(default=None, description="the most that one decision may take")
     guards: tuple[GuardSection, ...] = ()
     pace: Literal["eager", "steady", "patient"] = Field(
-        default="eager", description="how soon a candidate that falls behind is dropped; patient: never"
+        default="eager", description="eager and steady race and drop what falls behind; patient draws all tasks of both"
     )
-    stock: int | None = Field(default=None, ge=1, le=10, description="incumbent draws of a task; 1 suits temperature 0")
+    exclude: tuple[int, ...] = Field(default=(), description="tasks, by their index, left out for both arms")
     spending: float | None = Field(default=None, gt=0, lt=1, description="bound on the false accepts of a whole run")
     seed: int = 0
     args: dict[str, Any] = Field(default={}, description="arguments of the gate that have no key of their own")

@@ -7,7 +7,8 @@ from whet.gate.base import Gate, answer
 from whet.gate.decision import Answer, Decision, NeedDraws, expected_false_accepts
 from whet.gate.evidence import Arm, Bank, Draw, Reading, Trial
 from whet.gate.guard import Guard
-from whet.gate.paired import Futility, PairedGate
+from whet.gate.pace import PACES
+from whet.gate.paired import PairedGate
 from whet.gate.presets import GepaGate, NoGate, RuleSearchGate, StrictGate
 from whet.gate.registry import gate_named
 from whet.gate.report import SimulationReport
@@ -15,13 +16,13 @@ from whet.gate.simulate import simulate
 from whet.gate.world import SimulatedWorld, load_world, world_from
 
 __all__ = [
+    "PACES",
     "AlphaBudget",
     "Answer",
     "Arm",
     "Bank",
     "Decision",
     "Draw",
-    "Futility",
     "Gate",
     "GepaGate",
     "Guard",

@@ -7,11 +7,12 @@ playbooks, two checkpoints, or text against weights: each policy is answered by 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whet.gate.base import Gate, answer
 from whet.gate.decision import Decision
 from whet.gate.evidence import Arm, Bank, Draw, Reading
+from whet.gate.paired import PairedGate
 from whet.keys import digest, policy_digest
 from whet.rollout.session import Session
 from whet.types import Playbook, Policy, Split, Ticket
@@ -35,8 +36,6 @@ class Contest:
     tasks: Sequence[int]
     draws: str
     split: Split = "select"
-    missing: float = 0.02
-    """The share of a batch that faults may take away before the run halts; 1: the gate itself says what is too much."""
 
     @property
     def policies(self) -> Mapping[Arm, Policy]:
@@ -53,6 +52,8 @@ async def decide(
     same = refuse_identical(gate, contest.incumbent, contest.candidate)
     if same is not None:
         return same
+    if isinstance(gate, PairedGate) and all(_declared_deterministic(session, p) for p in contest.policies.values()):
+        gate = replace(gate, deterministic=True)
     taken: dict[Draw, Reading] = {}
     while not isinstance(found := answer(gate, bank, taken), Decision):
         planned([(contest.policies[draw.arm], contest.ticket(draw)) for draw in found.draws])
@@ -61,11 +62,21 @@ async def decide(
             if draws:
                 tickets = [contest.ticket(draw) for draw in draws]
                 what = f"{contest.purpose} {arm}"
-                rolled = await session.roll(policy, tickets, what, contest.missing)
+                rolled = await session.roll(policy, tickets, what, _bearable(len(tickets)))
                 scores = (None if rollout is None else rollout.score for rollout in rolled)
                 taken.update((draw, gate.read(score)) for draw, score in zip(draws, scores, strict=True))
     _remember(session, bank, contest, found)
     return found
+
+
+def _bearable(rollouts: int) -> float:
+    """The share of a batch that may be missing: a task or two that always fault, but not a service that is down."""
+    return max(1, rollouts // 2) / rollouts
+
+
+def _declared_deterministic(session: Session, policy: Policy) -> bool:
+    """Whether a policy says that it answers a task always in the same way; the gate checks it on a few tasks."""
+    return policy.sampling.temperature == 0 or session.players.seat(policy).player.model.deterministic
 
 
 def _remember(session: Session, bank: Bank, contest: Contest, decision: Decision) -> None:

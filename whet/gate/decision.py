@@ -65,6 +65,13 @@ class Decision:
     guards: tuple[GuardReading, ...] = ()
     looks: tuple[GateLook, ...] = ()
     draws: DrawReadings = ()
+    pace: str | None = None
+    missing: tuple[int, int] = (0, 0)
+    """Draws of the incumbent and of the candidate that read nothing; each counts as least favourable to acceptance."""
+    left_out: tuple[int, ...] = ()
+    """Tasks left out for both arms because the incumbent read nothing there, by their place among the tasks."""
+    excluded: tuple[int, ...] = ()
+    """Tasks of the split that the config excludes for both arms."""
 
     @property
     def accepted(self) -> bool:
@@ -83,6 +90,7 @@ class Decision:
             "detail": self.detail,
             "metric": self.metric,
             "alpha": self.alpha,
+            "pace": self.pace,
             "tasks": self.tasks,
             "seen": self.seen,
             "effect": _plain(self.effect),
@@ -93,6 +101,9 @@ class Decision:
             "statistic": _plain(self.statistic),
             "threshold": _plain(self.threshold),
             "rollouts": {arm: self.rollouts(arm) for arm in ("incumbent", "candidate")},
+            "missing": dict(zip(("incumbent", "candidate"), self.missing, strict=True)),
+            "left_out": list(self.left_out),
+            "excluded": list(self.excluded),
             "guards": [_guard_out(guard) for guard in self.guards],
             "looks": [_look_out(look) for look in self.looks],
             "draws": [[*draw, None if reading is None else list(reading)] for draw, reading in self.draws],
@@ -108,8 +119,14 @@ class Decision:
                 f"tasks ({self.better} better, {self.worse} worse)"
             )
         if not math.isnan(self.statistic) and not math.isnan(self.threshold):
-            against = f" at alpha {self.alpha:g}" if self.alpha is not None else ""
-            parts.append(f"statistic {self.statistic:.2f}, accepted from {self.threshold:.2f}{against}")
+            looks = f" at the last of {len(self.looks)} looks" if len(self.looks) > 1 else ""
+            parts.append(f"statistic {self.statistic:.2f}{looks}, accepted from {self.threshold:.2f}")
+        if self.alpha is not None:
+            parts.append(f"alpha {self.alpha:g}: of candidates that are no better at most {100 * self.alpha:g} % pass")
+        if any(self.missing):
+            parts.append(f"{sum(self.missing)} draws read nothing and count against it")
+        if out := len(self.left_out) + len(self.excluded):
+            parts.append(f"{out} tasks left out for both")
         parts += [f"guard {guard.metric}: harm {guard.harm:+.3f}, bound {guard.bound:g}" for guard in self.guards]
         parts.append(f"{self.rollouts('candidate')} + {self.rollouts('incumbent')} rollouts")
         return "; ".join(parts)
@@ -126,7 +143,7 @@ Answer = Decision | NeedDraws
 
 
 def expected_false_accepts(decisions: Iterable[Decision]) -> float | None:
-    """At most how many no-better candidates a run is expected to have accepted: the alphas, added up.
+    """How many acceptances at most to expect of a run whose candidates are all no better: the alphas, added up.
 
     None when a decision came from a rule without an alpha: nothing bounds its errors.
     """

@@ -1,19 +1,16 @@
-"""The default gate: task by task, aware of each task's noise, cheap on what is hopeless, looking at fixed prefixes.
+"""The default gate: task by task, on evidence that is symmetric between the arms, looking at fixed prefixes of a plan.
 
-A trial goes through the select tasks in the order of a plan. It looks first where there is something to gain (tasks
-that the incumbent fails), then alternates with tasks where there is something to lose, draws again where candidate and
-incumbent disagree, and drops the candidate as soon as its net gain falls behind. At the end of a prefix the statistic
-(`whet.gate.statistic`) accepts, rejects, or lets the next prefix decide.
+At a racing pace (`whet.gate.race`) a trial looks first where the incumbent failed, draws both again where their draws
+do not all agree, and drops a candidate as soon as it falls behind. In rounds (`whet.gate.rounds`) both get every task
+equally often. No draw is taken, and none is left out, because of the sign of a difference.
 
-The incumbent's draws accumulate and are used for every later candidate. When a candidate is accepted, its draws become
-the new incumbent's only on tasks where it did not differ from the old one: the others are what it was chosen for, and
-would flatter it.
+The incumbent's draws accumulate and are used for every later candidate. When a candidate is accepted, its draws were
+part of what it was chosen for: the new incumbent is measured afresh, at the eager pace only where it differed from its
+predecessor.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -25,81 +22,70 @@ from whet.gate.alpha import AlphaBudget
 from whet.gate.decision import Decision
 from whet.gate.evidence import Bank, Reading, Trial
 from whet.gate.guard import Guard
+from whet.gate.pace import PACES, Pace, RacePace
+from whet.gate.race import RaceTrial
+from whet.gate.rounds import RoundsTrial
 from whet.gate.statistic import prefixes, stocked
-from whet.gate.trial import PairedTrial
 from whet.types import Score
 
 SAME = 0.3
 """Two means of a task closer than this share of the scale count as equal: such draws of an accepted candidate stay."""
 
-
-@dataclass(frozen=True, slots=True)
-class Futility:
-    """When a candidate is dropped before the end, and how the plan is cut.
-
-    After `first` tasks with something to gain, then after every further `gain` of them and `risk` of the others, the
-    net gain in whole flips must be at least `slope` for each task with something to gain, less `slack`; at the end of a
-    prefix the statistic must be at least `floor`.
-    """
-
-    first: int = 4
-    gain: int = 4
-    risk: int = 6
-    slope: float = 0.16
-    slack: float = 0.2
-    floor: float = 0.7
-    bar: float = 0.73
-    """The bar at the end as a share of the normal quantile: the sooner candidates are dropped, the lower it may be."""
-
-
-STEADY = Futility(slope=0.04, slack=1.0, floor=0.0, bar=0.85)
-"""A candidate may fall behind by a task before it is dropped: for a learner whose proposals each cost a train batch."""
-
-PATIENT = Futility(
-    first=1_000_000, gain=1_000_000, risk=1_000_000, slope=0.0, slack=math.inf, floor=-math.inf, bar=1.15
-)
-"""Nothing is dropped early: for the one candidate of a person, who has no other to try next."""
-
-PACES: Mapping[str, Futility] = {"eager": Futility(), "steady": STEADY, "patient": PATIENT}
+LARGEST_ALPHA = 0.25
+"""What a single task won and none lost comes to: nothing weaker is evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairedGate:
-    """Accepts a candidate that is no better at most `alpha` of the time (shown by simulation, mixed nulls included).
+    """Accepts a candidate that is no better at most `alpha` of the time, at every decision (shown by simulation).
 
-    `min_effect`: a mean gain up to this counts as none. `max_rollouts`: the most that one decision may take, of both
-    arms together. `guards`: metrics that may not get worse. `spending`: a bound on the whole run's false accepts.
-    `stock`: incumbent draws per task before anything is compared; by default 2 up to 100 tasks, 1 beyond.
+    `alpha`: by default what the pace is meant for, 0.10 for the races and 0.05 for `patient`. `min_effect`: a mean gain
+    up to this counts as none. `max_rollouts`: the most that one decision may take, of both arms together. `guards`:
+    metrics that may not get worse. `spending`: a bound on the whole run's false accepts. `deterministic`: both policies
+    are declared to answer a task always in the same way; one draw a task then, after a check. `exclude`: tasks of the
+    split that whoever drives the gate has left out for both arms, kept with every decision.
     """
 
-    alpha: float = 0.05
+    alpha: float | None = None
     metric: Metric = HARD
     min_effect: float = 0.0
     max_rollouts: int | None = None
     guards: tuple[Guard, ...] = ()
     spending: AlphaBudget | None = None
-    stock: int | None = None
-    futility: Futility = Futility()
+    pace: str = "eager"
+    deterministic: bool = False
+    exclude: tuple[int, ...] = ()
     seed: int = 0
     name: str = "paired"
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.alpha < 0.5:
+        if self.pace not in PACES:
+            raise WhetError(f"gate {self.name}: pace is {', '.join(PACES)}, not {self.pace!r}")
+        if not 0.0 < self.promise <= LARGEST_ALPHA:
             raise WhetError(
-                f"gate {self.name}: alpha lies between 0 and 0.5, not {self.alpha!r}; 0 would accept nothing"
+                f"gate {self.name}: alpha is above 0 and at most {LARGEST_ALPHA:g}, not {self.alpha!r}; "
+                "a rule without a promise is name = 'strict'"
             )
         if not 0.0 <= self.min_effect < 1.0:
             raise WhetError(f"gate {self.name}: min_effect lies between 0 and 1, not {self.min_effect!r}")
         if self.max_rollouts is not None and self.max_rollouts < 1:
             raise WhetError(f"gate {self.name}: max_rollouts must be at least 1, not {self.max_rollouts}")
-        if self.stock is not None and not 1 <= self.stock <= 10:
-            raise WhetError(f"gate {self.name}: stock lies between 1 and 10 draws a task, not {self.stock}")
+
+    @property
+    def rule(self) -> Pace:
+        return PACES[self.pace]
+
+    @property
+    def promise(self) -> float:
+        """How often a candidate that is no better may be accepted, before any budget over the run."""
+        return self.rule.alpha if self.alpha is None else self.alpha
 
     def open(self, tasks: int) -> Bank:
-        if tasks < 2 or 2.0**-tasks > self.alpha:
+        least = self.rule.least_tasks(self.promise)
+        if tasks < least:
             raise WhetError(
-                f"gate {self.name}: {tasks} select tasks show nothing at alpha {self.alpha:g}, even if all flip; "
-                f"use at least {max(2, int(np.ceil(-np.log2(self.alpha))))}"
+                f"gate {self.name}: {tasks} select tasks show nothing at alpha {self.promise:g}, even if all flip; "
+                f"use at least {least}"
             )
         return Bank.empty(tasks)
 
@@ -110,22 +96,24 @@ class PairedGate:
 
     def alpha_for(self, number: int) -> float:
         """The alpha of the run's candidate `number` (0, 1, …)."""
-        return self.spending.alpha_for(number, self.alpha) if self.spending else self.alpha
-
-    def stock_for(self, tasks: int) -> int:
-        return self.stock if self.stock is not None else 2 if tasks <= 100 else 1
+        return self.spending.alpha_for(number, self.promise) if self.spending else self.promise
 
     def order(self, tasks: int) -> tuple[int, ...]:
         """The order of the tasks in every trial of a run."""
         return _order(self.seed, tasks)
 
     def trial(self, bank: Bank) -> Trial:
-        return PairedTrial(self, bank).steps()
+        rule = self.rule
+        if isinstance(rule, RacePace):
+            return RaceTrial(self, bank, rule).steps()
+        return RoundsTrial(self, bank, rule).steps()
 
     def carry(self, bank: Bank, decision: Decision) -> Bank:
         grown = bank.extended(decision.draws)
         if not decision.accepted:
             return replace(grown, score=self._score(grown))
+        if not isinstance(self.rule, RacePace) or self.rule.fresh:
+            return bank.succeeded(decision.draws, [False] * bank.tasks, decision.candidate_score)
         tally = stocked(self.metric, grown)
         for draw, reading in decision.draws:
             if draw.arm == "candidate":

@@ -65,6 +65,8 @@ class GateRow:
     """What the gate itself promises at most: its alphas, added up over a run."""
     decisions: int
     rollouts: float
+    alpha: float | None = None
+    """The largest alpha of its decisions; None for a rule without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ class SimulationReport:
             "true gain",
             "good accepted",
             "null accepted",
+            "null at start",
             "bad accepted",
             "calls/null",
             "inflation",
@@ -109,7 +112,20 @@ class SimulationReport:
         body = (
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
         )
-        return "\n".join([title, *body])
+        return "\n".join([title, *body, *self._worst()])
+
+    def _worst(self) -> list[str]:
+        """Where a gate with a promise let most nulls through while its first incumbent stood."""
+        promised = [row for row in self.rows if row.alpha is not None and row.null_at_start is not None]
+        if not promised:
+            return []
+        worst = max(promised, key=lambda row: row.null_at_start.value if row.null_at_start else 0.0)
+        assert worst.null_at_start is not None
+        interval = worst.null_at_start.interval
+        return [
+            f"worst first decisions: {worst.gate} accepts {worst.null_at_start.value:.3f} of the nulls while its first "
+            f"incumbent stands (95 % {interval.low:.3f} to {interval.high:.3f}); promised: at most {worst.alpha:g}"
+        ]
 
 
 def summarise(gate: str, runs: Sequence[RunRecord]) -> GateRow:
@@ -128,6 +144,7 @@ def summarise(gate: str, runs: Sequence[RunRecord]) -> GateRow:
         expected_false_accepts=sum(known) / len(runs) if len(known) == len(alphas) else None,
         decisions=len(alphas),
         rollouts=float(np.mean([run.rollouts for run in runs])),
+        alpha=max(known, default=None) if len(known) == len(alphas) else None,
     )
 
 
@@ -150,12 +167,15 @@ def _kind_row(runs: Sequence[Sequence[DecisionRecord]]) -> KindRow:
 
 
 def _cells(row: GateRow, runs: int) -> tuple[str, ...]:
-    shares = [ranged(row.kinds[kind].acceptance, 3) for kind in KINDS]
+    good, null, bad = (ranged(row.kinds[kind].acceptance, 3) for kind in KINDS)
     cost = row.kinds["null"].rollouts_rejected
     return (
         row.gate,
         ranged(row.gain, 3),
-        *shares,
+        good,
+        null,
+        ranged(row.null_at_start, 3),
+        bad,
         "-" if cost is None else f"{cost.value:.1f}",
         ranged(row.inflation, 3),
         f"{row.decisions / runs:.1f}/run",
@@ -183,6 +203,7 @@ def _row_out(row: GateRow) -> dict[str, Any]:
         "expected_false_accepts": row.expected_false_accepts,
         "decisions": row.decisions,
         "rollouts": row.rollouts,
+        "alpha": row.alpha,
     }
 
 

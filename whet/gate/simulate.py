@@ -75,6 +75,7 @@ def run_once(world: SimulatedWorld, gate: Gate, seed: int, run: int) -> RunRecor
     while True:
         proposal = world.candidates[int(proposals.choice(len(shares), p=shares / shares.sum()))]
         candidate = world.proposed(incumbent, proposal, proposals)
+        calls.spent += world.proposal
         before = calls.spent
         decision = _run_trial(gate, bank, calls, incumbent, candidate, world.select)
         if decision is None:
@@ -87,7 +88,7 @@ def run_once(world: SimulatedWorld, gate: Gate, seed: int, run: int) -> RunRecor
             incumbent = candidate
         if calls.spent == before:
             break
-    return RunRecord(tuple(records), start, float(incumbent.mean()), bank.score, calls.spent)
+    return RunRecord(tuple(records), start, float(incumbent.mean()), bank.score, min(calls.spent, world.budget))
 
 
 def _run_trial(

@@ -1,12 +1,14 @@
-"""The numbers of the paired gate: per-task differences, how much of each is noise, and what they add up to.
+"""The numbers of the paired gate: per-task differences, what they add up to, and from where they accept.
 
-The statistic is a self-normalised sum over tasks, so tasks count as a sample: what a candidate does to other tasks of
-the same kind may differ, and that spread stands in the denominator beside the noise of single draws.
+Tasks count as a sample: what a candidate does to other tasks of the same kind may differ, and that spread stands in the
+denominator of every statistic beside the noise of single draws.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -22,10 +24,9 @@ NOISE_WEIGHT = 0.5
 PRIOR_VARIANCE = 0.1
 """The variance of one solved-or-not draw before its task was seen: a fifth coin flips, the rest nearly certain."""
 LEAST_SQUARE = 0.05
-"""Stands in the denominator, in squared flips: many tiny differences of one sign are no evidence, since where the
-incumbent nearly always solves a task, nearly every candidate seems a little better."""
-EARLY = 1.15
-"""How much higher the bar stands at a prefix that is not the last."""
+"""Stands in the denominator, in squared flips: many tiny differences of one sign are no evidence."""
+HEAVY = 0.55
+"""A loss above this share of the scale is a task that broke, not the noise of one that is solved now and then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,23 @@ class DrawTally:
         """The width of the metric: known, or as wide as what was seen."""
         return self.span if self.span is not None else max(self.high - self.low, 0.0)
 
+    def worst(self, arm: int) -> float:
+        """What a missing draw counts as: the value least favourable to an acceptance."""
+        if self.span is not None:
+            return self.span if arm == 0 else 0.0
+        return self.high if arm == 0 else self.low
+
+    def settled(self, tolerance: float) -> NDArray[np.bool_]:
+        """Tasks on which all draws of both arms agree (within `tolerance`, a share of the scale)."""
+        if self.binary:
+            drawn, solved = self.count.sum(axis=0), self.sums.sum(axis=0)
+            agreed: NDArray[np.bool_] = (solved == 0.0) | (solved == drawn)
+            return agreed
+        means = self.means()
+        both = (self.count > 0).all(axis=0)
+        close: NDArray[np.bool_] = np.abs(means[1] - means[0]) <= tolerance * self.scale()
+        return ~both | close
+
     def _prior(self, spread: Floats, freedom: Floats) -> float:
         if self.binary:
             return PRIOR_VARIANCE
@@ -117,16 +135,63 @@ def stocked(metric: Metric, bank: Bank) -> DrawTally:
     return tally
 
 
-def threshold(alpha: float, tasks: int, last: bool = True, binary: bool = True, bar: float = 0.73) -> float:
-    """From where the statistic accepts a candidate.
+def skewed_statistic(difference: Floats, scale: float, min_effect: float = 0.0) -> float:
+    """The self-normalised sum of per-task differences, corrected where few heavy losses hide among many small gains.
 
-    Below the normal quantile, because a candidate reaches the last look only past the futility bounds, and because few
-    whole flips leave few values for the statistic; less so for a metric with shades. `bar` is the share of the quantile
-    that goes with the pace: above 1 where nothing drops a candidate early. Higher for very few tasks and at early
-    looks. Calibrated by simulation over many worlds: see `docs/decisions/0002-the-gate.md`.
+    The correction is Johnson's for the t statistic of a skewed sample, applied only where it lowers the statistic: with
+    losses rarer and larger than the gains, the sample mean is most often above the true one.
     """
-    share = 12.0 / tasks**2 + (bar if binary else max(bar, 1.0))
-    return NormalDist().inv_cdf(1.0 - alpha) * share * (1.0 if last else EARLY)
+    d = difference / scale - min_effect if scale > 0.0 else difference * 0.0
+    total, square, cube = float(d.sum()), float((d * d).sum()), float((d * d * d).sum())
+    if square <= 1e-12:
+        return 0.0
+    lowered = min(0.0, cube) * (1.0 / (6.0 * square) + total * total / (3.0 * square * square))
+    return (total + lowered) / math.sqrt(square + LEAST_SQUARE)
+
+
+def least_gain(alpha: float, lost: float) -> float:
+    """The net gain, in whole tasks, that must be seen beside `lost` whole tasks of heavy losses.
+
+    A candidate that helps every task a little and breaks a rare kind of task looks like a pure gain wherever the rare
+    kind is not among the tasks. Losses of a rare kind are counted as a Poisson number: with a true mean loss as large
+    as the gain seen, no more than `lost` of them would turn up with probability alpha at most. Without a loss that is a
+    gain of ln(1/alpha) whole tasks: 3.0 at 0.05.
+    """
+    k = lost + 1.0
+    z = NormalDist().inv_cdf(1.0 - alpha)
+    return k * max(0.0, 1.0 - 1.0 / (9.0 * k) + z / (3.0 * math.sqrt(k))) ** 3 - lost
+
+
+@lru_cache(maxsize=256)
+def clean_wins(alpha: float) -> int:
+    """How many tasks won and none lost show a gain at `alpha`.
+
+    Where a candidate turns as many tasks up as down, the chance of k won and none lost depends on how many it turns;
+    at its worst it is 0.25, 0.10, 0.045, 0.021, 0.010 … for k = 1, 2, 3, 4, 5 …
+    """
+    wins = 1
+    while _worst_chance(wins) > 1.025 * alpha:
+        wins += 1
+    return wins
+
+
+@lru_cache(maxsize=256)
+def _worst_chance(wins: int) -> float:
+    """The largest probability, over the rate, of at least `wins` wins and no loss, both Poisson with that rate."""
+    rates = np.linspace(0.05, 3.0 * wins + 3.0, 1200)
+    below = np.zeros_like(rates)
+    term = np.exp(-rates)
+    for k in range(wins):
+        below += term
+        term = term * rates / (k + 1)
+    return float((np.exp(-rates) * (1.0 - below)).max())
+
+
+def clean_statistic(wins: int) -> float:
+    """The statistic of a race after `wins` confirmed wins (2 + 4 draws each) and no loss."""
+    noise = PRIOR_VARIANCE / 5.0 * 0.75
+    evidence = 1.0 / (1.0 + NOISE_WEIGHT * noise)
+    return wins * evidence / math.sqrt(wins * evidence * evidence + LEAST_SQUARE)
 
 
 def reachable(headroom: Floats) -> float:
@@ -138,7 +203,7 @@ def reachable(headroom: Floats) -> float:
 
 
 def prefixes(tasks: int) -> tuple[int, ...]:
-    """The sizes of the parts of the plan at which the gate looks: all at once up to 100 tasks, 40 first beyond."""
+    """The sizes of the parts of the plan at which a race looks: all at once up to 100 tasks, 40 first beyond."""
     sizes: list[int] = []
     size = 40.0
     while tasks > 100 and size < 0.75 * tasks:

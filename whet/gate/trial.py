@@ -1,31 +1,26 @@
-"""One candidate before the paired gate: which draws to take next, from what is in, and when to stop."""
+"""One candidate before the paired gate: taking draws, what is missing, and how a trial ends. Paces say which draws."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from whet.gate.decision import Decision, GateLook, GateVerdict, GuardReading
-from whet.gate.evidence import Arm, Bank, Draw, Reading, Trial, why_undecidable
-from whet.gate.statistic import ArmContrast, prefixes, reachable, stocked, threshold
+from whet.gate.evidence import Arm, Bank, Draw, Reading, Trial
+from whet.gate.statistic import Floats, stocked
 
 if TYPE_CHECKING:
     from whet.gate.paired import PairedGate
 
 ARMS: tuple[Arm, Arm] = ("incumbent", "candidate")
 INCUMBENT, CANDIDATE = 0, 1
-SPLIT = 0.5
-"""A difference above this share of the scale is a disagreement that is drawn again."""
-CONFIRMED = (4, 2)
-"""Draws of the incumbent and of the candidate on a task where they disagree."""
-DEEPEST = 8
-"""The most draws of the incumbent on a task in search of room to gain; after them, it is taken to leave none."""
-REPLICATES = 4
-"""Draws of the candidate on noisy tasks when the last look is undecided."""
-NOISY = (0.15, 0.85)
-"""Incumbent means between which a task counts as noisy, as shares of the scale."""
+LEFT_OUT = 0.2
+"""The share of the tasks, or of the candidate's draws, that may be missing before nothing is decided."""
+CHECKED = 3
+"""Tasks on which a policy that is declared deterministic is drawn a second time."""
 
 DrawStep = Generator[tuple[Draw, ...], Sequence[Reading], None]
 """A part of a trial: yields the draws it needs and has them in the tally when it ends."""
@@ -35,18 +30,41 @@ class _OutOfRollouts(Exception):
     """The next batch would take the decision past `max_rollouts`."""
 
 
+@dataclass(frozen=True, slots=True)
+class TrialFigures:
+    """What a decision reports: per-task differences on the tasks seen, and where the statistic stood."""
+
+    difference: Floats
+    statistic: float
+    threshold: float
+    incumbent: float
+    candidate: float
+
+    @property
+    def seen(self) -> int:
+        return len(self.difference)
+
+
 class PairedTrial:
-    """The state of one trial. `steps` is the generator that drives it."""
+    """The state of one trial. `steps` is the generator that drives it; a pace fills in `_decide` and `_figures`."""
 
     def __init__(self, gate: PairedGate, bank: Bank) -> None:
         self.gate = gate
         self.bank = bank
         self.alpha = gate.alpha_for(bank.decisions)
+        self.noisy = not gate.deterministic
         self.tally = stocked(gate.metric, bank)
         self.next_draw = (list(bank.taken), [0] * bank.tasks)
         self.have = ([len(row) for row in bank.readings], [0] * bank.tasks)
+        self.read = ([sum(map(_reads, row)) for row in bank.readings], [0] * bank.tasks)
         self.draws: list[tuple[Draw, Reading]] = []
         self.looks: list[GateLook] = []
+        self.left_out: set[int] = set()
+        self.first = np.full((2, bank.tasks), np.nan)
+        """What the first draw of each arm on a task reads: an unbiased pair, whatever is drawn again after it."""
+        for task, row in enumerate(bank.readings):
+            value = next((reading[0] for reading in row if reading is not None and reading[0] is not None), None)
+            self.first[INCUMBENT, task] = np.nan if value is None else value
 
     def steps(self) -> Trial:
         try:
@@ -55,26 +73,10 @@ class PairedTrial:
             return self._end("reject", "max_rollouts", f"undecided within {self.gate.max_rollouts} rollouts")
 
     def _decide(self) -> Trial:
-        tasks = self.bank.tasks
-        order = self.gate.order(tasks)
-        for size in prefixes(tasks):
-            block, last = order[:size], size == tasks
-            if not (yield from self._stock(block)):
-                if last:
-                    return self._exhausted()
-                continue
-            if not (yield from self._race(block)):
-                return self._end("reject", "futile", "the net gain fell behind what could still be accepted")
-            bar = self._bar(last)
-            if self._passes("prefix", bar):
-                return self._accept()
-            if self.looks[-1].statistic < self.gate.futility.floor:
-                break
-            if last:
-                yield from self._replicate(block)
-                if self._passes("replicates", bar):
-                    return self._accept()
-        return self._end("reject", "not_shown", "no gain was shown")
+        raise NotImplementedError
+
+    def _figures(self) -> TrialFigures:
+        raise NotImplementedError
 
     # ------------------------------------------------------------------------------------------- taking draws
 
@@ -91,105 +93,50 @@ class PairedTrial:
         readings = yield batch
         for draw, reading in zip(batch, readings, strict=True):
             arm = CANDIDATE if draw.arm == "candidate" else INCUMBENT
-            self.tally.read(arm, draw.task, reading)
             self.next_draw[arm][draw.task] = draw.draw + 1
             self.have[arm][draw.task] += 1
             self.draws.append((draw, reading))
+            self._see(arm, draw.task, reading)
+
+    def _see(self, arm: int, task: int, reading: Reading) -> None:
+        """Count a draw; one that read nothing counts as what is least favourable to an acceptance."""
+        value = reading[0] if reading is not None else None
+        if value is not None:
+            self.read[arm][task] += 1
+        elif arm == CANDIDATE or self.read[arm][task]:
+            value = self.tally.worst(arm)
+        if value is not None and np.isfinite(value):
+            if not self.tally.count[arm, task]:
+                self.first[arm, task] = value
+            self.tally.add(arm, task, value)
 
     def _upto(self, arm: int, tasks: Sequence[int], many: int) -> DrawStep:
         """Take draws until each of `tasks` has `many` of this arm."""
         have = self.have[arm]
         yield from self._take([(arm, task, many - have[task]) for task in tasks if have[task] < many])
 
-    def _stock(self, block: Sequence[int]) -> Generator[tuple[Draw, ...], Sequence[Reading], bool]:
-        """Draw the incumbent until a candidate could pass on these tasks; False when that is out of reach.
+    def _stock(self, block: Sequence[int]) -> DrawStep:
+        """One draw of the incumbent on each task; where it reads nothing, the task is left out for both arms.
 
-        A task counts as having room when the incumbent ever failed it; where luck hides the room, more draws find it.
+        That is settled before the candidate is drawn there, so no outcome of the candidate has a say in it. Whoever
+        takes the draws has tried a fault again before it comes here.
         """
-        for many in range(self.gate.stock_for(self.bank.tasks), DEEPEST + 1):
-            yield from self._upto(INCUMBENT, block, many)
-            if self.tally.span is None or self._headroom(block):
-                return True
-        return False
+        yield from self._upto(INCUMBENT, block, 1)
+        self.left_out.update(task for task in block if not self.read[INCUMBENT][task])
 
-    def _confirm(self) -> DrawStep:
-        """Draw again where the arms disagree, the candidate first: a lucky flip usually ends there."""
-        for arm in (CANDIDATE, INCUMBENT):
-            contrast = self._contrast()
-            split = np.flatnonzero(np.abs(contrast.difference) > SPLIT * self._unit(contrast))
-            yield from self._upto(arm, [int(task) for task in split], CONFIRMED[arm])
-
-    def _replicate(self, block: Sequence[int]) -> DrawStep:
-        low, high = self.tally.low, self.tally.scale()
-        base = 0.0 if self.tally.span is not None else low
-        share = (self.tally.means()[INCUMBENT] - base) / (high or 1.0)
-        noisy = [task for task in block if NOISY[0] < share[task] < NOISY[1]]
-        yield from self._upto(CANDIDATE, noisy, REPLICATES)
-
-    # ------------------------------------------------------------------------------------------- looking
-
-    def _contrast(self) -> ArmContrast:
-        return self.tally.contrast(self.gate.min_effect)
-
-    def _bar(self, last: bool = True) -> float:
-        return threshold(self.alpha, self.bank.tasks, last, self.tally.binary, self.gate.futility.bar)
-
-    def _unit(self, contrast: ArmContrast) -> float:
-        """What counts as a whole flip: the scale of a solved-or-not metric, else the largest difference seen."""
-        return 1.0 if self.tally.binary else float(np.abs(contrast.difference).max(initial=0.0))
-
-    def _sides(self, block: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Tasks not yet given to the candidate: those with something to gain, and the others."""
-        means = self.tally.means()[INCUMBENT]
-        fresh = [task for task in block if not self.have[CANDIDATE][task] and self.tally.count[INCUMBENT, task]]
-        if not fresh:
-            return [], []
-        cut = 0.5 if self.tally.span is not None else float(means[fresh].min() + means[fresh].max()) / 2.0
-        return [task for task in fresh if means[task] < cut], [task for task in fresh if means[task] >= cut]
-
-    def _race(self, block: Sequence[int]) -> Generator[tuple[Draw, ...], Sequence[Reading], bool]:
-        """Give the block to the candidate piece by piece; False as soon as it falls behind."""
-        rule = self.gate.futility
-        gains, risks = self._sides(block)
-        from_start = not any(self.have[CANDIDATE])
-        g, r = 0, 0
-        while g < len(gains) or r < len(risks):
-            start = g == 0 and r == 0 and bool(gains)
-            g_next, r_next = g + (rule.first if start else rule.gain), r + (0 if start else rule.risk)
-            piece = gains[g:g_next] + risks[r:r_next]
-            g, r = min(g_next, len(gains)), min(r_next, len(risks))
-            yield from self._upto(CANDIDATE, piece, 1)
-            yield from self._confirm()
-            contrast = self._contrast()
-            needed = (rule.slope * g - rule.slack) * self._unit(contrast)
-            behind = contrast.total < needed or (rule.slope * g > rule.slack and contrast.total <= 0.0)
-            if not from_start:
-                needed, behind = rule.floor, contrast.statistic < rule.floor
-            if behind:
-                self._note("piece", contrast, needed, None)
-                return False
-        return True
-
-    def _headroom(self, block: Sequence[int]) -> bool:
-        """Whether a candidate could pass at all on these tasks."""
-        stocked_tasks = [task for task in block if self.tally.count[INCUMBENT, task]]
-        room = 1.0 - self.tally.means()[INCUMBENT][stocked_tasks]
-        return reachable(room) >= self._bar()
-
-    def _passes(self, at: str, bar: float) -> bool:
-        contrast = self._contrast()
-        self._note(at, contrast, self.gate.futility.floor, bar)
-        return contrast.statistic >= bar and contrast.effect > self.gate.min_effect
-
-    def _note(self, at: str, contrast: ArmContrast, below: float, bar: float | None) -> None:
-        value = contrast.total if at == "piece" else contrast.statistic
-        self.looks.append(GateLook(at, contrast.seen, len(self.draws), value, below, bar))
+    def _differs_on_repeat(self, tasks: Sequence[int]) -> Generator[tuple[Draw, ...], Sequence[Reading], bool]:
+        """Draw both arms again on a few tasks; whether any of them reads otherwise than before."""
+        before = self.tally.means()[:, list(tasks)].copy()
+        for arm in (INCUMBENT, CANDIDATE):
+            yield from self._upto(arm, tasks, 2)
+        return bool(np.abs(self.tally.means()[:, list(tasks)] - before).max(initial=0.0) > 1e-9)
 
     # ------------------------------------------------------------------------------------------- ending
 
-    def _exhausted(self) -> Decision:
+    def _no_headroom(self) -> Decision:
         detail = (
-            "the incumbent leaves too little to gain on the select tasks for any candidate to pass; add harder tasks"
+            "on the draws at hand the incumbent leaves too little to gain for any candidate to pass; add harder tasks, "
+            "or more"
         )
         return self._end("cannot_decide", "no_headroom", detail)
 
@@ -218,25 +165,32 @@ class PairedTrial:
             readings.append(GuardReading(str(guard.metric), difference, guard.harm(difference), guard.bound))
         return tuple(readings)
 
+    def _missing(self, arm: int) -> int:
+        """Draws of this trial that read nothing."""
+        return sum(draw.arm == ARMS[arm] and not _reads(reading) for draw, reading in self.draws)
+
+    def _why_undecidable(self) -> tuple[str, str]:
+        """Reason and detail where what was drawn cannot decide; both empty where it can."""
+        for arm in (INCUMBENT, CANDIDATE):
+            if any(self.have[arm]) and not any(self.read[arm]):
+                told = "faults, or the environment does not report it"
+                return "unreported", f"no draw of the {ARMS[arm]} reads {self.gate.metric!s}: {told}"
+        if len(self.left_out) > LEFT_OUT * self.bank.tasks:
+            silent = f"{len(self.left_out)} of {self.bank.tasks} tasks read nothing for the incumbent"
+            return "missing", f"{silent}; redo the faults, or leave these tasks out with [gate] exclude"
+        missing, drawn = self._missing(CANDIDATE), sum(self.have[CANDIDATE])
+        if drawn >= 1 / LEFT_OUT and missing > LEFT_OUT * drawn:
+            return "missing", f"{missing} of {drawn} draws of the candidate read nothing; redo the faults"
+        return "", ""
+
     def _end(self, verdict: GateVerdict, reason: str, detail: str) -> Decision:
-        draws = tuple(self.draws)
-        lacking = why_undecidable(self.bank, draws)
-        silent = [
-            ARMS[arm] for arm in (INCUMBENT, CANDIDATE) if any(self.have[arm]) and not self.tally.count[arm].any()
-        ]
-        if silent:
-            verdict, reason = "cannot_decide", "unreported"
-            detail = (
-                f"no draw of the {silent[0]} reads {self.gate.metric!s}: faults, or the environment does not report it"
-            )
-        elif lacking:
-            verdict, reason, detail = "cannot_decide", "missing", lacking
-        elif verdict != "accept" and draws and reason != "no_headroom" and self.tally.low == self.tally.high:
+        lacking, told = self._why_undecidable()
+        if lacking:
+            verdict, reason, detail = "cannot_decide", lacking, told
+        elif verdict != "accept" and self.draws and reason != "no_headroom" and self.tally.low == self.tally.high:
             verdict, reason = "cannot_decide", "constant"
             detail = f"every draw of both reads {self.tally.low:g} on {self.gate.metric}: it cannot tell them apart"
-        contrast = self._contrast()
-        both = (self.tally.count > 0).all(axis=0)
-        means = self.tally.means()[:, both].mean(axis=1) if both.any() else np.full(2, np.nan)
+        figures = self._figures()
         return Decision(
             verdict=verdict,
             gate=self.gate.name,
@@ -244,16 +198,24 @@ class PairedTrial:
             detail=detail,
             metric=str(self.gate.metric),
             alpha=self.alpha,
+            pace=self.gate.pace,
             tasks=self.bank.tasks,
-            seen=contrast.seen,
-            effect=contrast.effect,
-            incumbent_score=float(means[INCUMBENT]),
-            candidate_score=float(means[CANDIDATE]),
-            better=contrast.better,
-            worse=contrast.worse,
-            statistic=contrast.statistic,
-            threshold=self._bar(contrast.seen == self.bank.tasks),
+            seen=figures.seen,
+            effect=float(figures.difference.mean()) if figures.seen else 0.0,
+            incumbent_score=figures.incumbent,
+            candidate_score=figures.candidate,
+            better=int((figures.difference > 0).sum()),
+            worse=int((figures.difference < 0).sum()),
+            statistic=figures.statistic,
+            threshold=figures.threshold,
             guards=self._guards(),
             looks=tuple(self.looks),
-            draws=draws,
+            draws=tuple(self.draws),
+            missing=(self._missing(INCUMBENT), self._missing(CANDIDATE)),
+            left_out=tuple(sorted(self.left_out)),
+            excluded=self.gate.exclude,
         )
+
+
+def _reads(reading: Reading) -> bool:
+    return reading is not None and reading[0] is not None

@@ -2,6 +2,7 @@
 
 select = 40                                   # tasks of the gate: the first of the population
 budget = 6000                                 # target calls of a run
+proposal = 0                                  # target calls that a proposal costs before it is judged
 [tasks]
 population = 2000
 mix = [[0.4, 0.97], [0.4, 0.03], [0.2, 0.5]]  # share, solve probability
@@ -55,6 +56,8 @@ class SimulatedWorld:
     candidates: tuple[SimulatedProposal, ...]
     population: int = 2000
     name: str = "world"
+    proposal: int = 0
+    """Target calls that a proposal costs before it is judged: a learner draws a train batch for each."""
 
     def population_drawn(self, rng: np.random.Generator) -> Chances:
         """Solve probabilities of the starting incumbent; the first `select` tasks are the gate's."""
@@ -96,7 +99,7 @@ def load_world(path: str | Path) -> SimulatedWorld:
 
 def world_from(data: Mapping[str, Any], name: str = "world") -> SimulatedWorld:
     """A world from the content of its file; refuses what is unknown, missing or out of range, by name."""
-    _known(data, ("select", "budget", "tasks", "candidates"), name, "")
+    _known(data, ("select", "budget", "proposal", "tasks", "candidates"), name, "")
     tasks = _table(data.get("tasks"), name, "tasks")
     _known(tasks, ("population", "mix"), name, "tasks.")
     population = _whole(tasks.get("population", 2000), name, "tasks.population", 1)
@@ -110,6 +113,7 @@ def world_from(data: Mapping[str, Any], name: str = "world") -> SimulatedWorld:
         candidates=_proposals(data.get("candidates"), name),
         population=population,
         name=name,
+        proposal=_whole(data.get("proposal", 0), name, "proposal", 0),
     )
 
 

@@ -40,7 +40,7 @@ LEAK = "leak"
 """The kind of effect that says which candidate was dropped for text of held-out tasks, and why a decision was made."""
 
 TRAIN_FAULTS, SELECT_FAULTS = 0.2, 0.02
-"""Shares of a plan that may be missing: a batch to learn from bears more of it than a comparison."""
+"""Shares of a plan that may be missing from a batch to learn from and from a sealed test. A gate bounds its own."""
 
 Result = TypeVar("Result")
 
@@ -153,8 +153,8 @@ class Workshop:
         self, purpose: str, bank: Bank, incumbent: Policy, candidate: Policy, share: float = 1.0
     ) -> Decision:
         """Brings `candidate` before the gate; the decision and its evidence are remembered."""
-        gate = replace(self.gate, alpha=self.gate.alpha * share) if isinstance(self.gate, PairedGate) else self.gate
-        contest = Contest(purpose, incumbent, candidate, self.select, SELECT, missing=SELECT_FAULTS)
+        gate = replace(self.gate, alpha=self.gate.promise * share) if isinstance(self.gate, PairedGate) else self.gate
+        contest = Contest(purpose, incumbent, candidate, self.select, SELECT)
         return await decide(self.session, gate, bank, contest, self._plan)
 
     # ------------------------------------------------------------------------------------------- the clock

@@ -95,6 +95,9 @@ class Model(Protocol):
     places_playbook: bool = False
     """True for a coding agent: it gets the playbook itself, as files, and the conversation without it."""
 
+    deterministic: bool = False
+    """True where the same request gets the same reply whatever its seed: a gate then draws a task once."""
+
     async def complete(self, request: Request) -> Reply: ...
 
     def overhead(self, request: Request) -> int:

@@ -21,7 +21,6 @@ from whet.gate.decide import DECISION, Contest, decide, refuse_identical
 from whet.gate.decision import Decision
 from whet.gate.evidence import Bank, Draw
 from whet.gate.guard import Guard
-from whet.gate.paired import PACES
 from whet.gate.registry import gate_named, gate_options
 from whet.keys import digest, policy_digest
 from whet.learn.leaks import LeakWatch
@@ -61,16 +60,24 @@ def build_gate(section: GateSection) -> Gate:
         "alpha": section.alpha,
         "min_effect": section.min_effect,
         "max_rollouts": section.max_rollouts,
-        "stock": section.stock,
         "spending": AlphaBudget(section.spending) if section.spending else None,
-        "futility": PACES[section.pace],
+        "pace": section.pace,
+        "exclude": section.exclude,
         "guards": tuple(Guard(Metric(guard.metric), guard.bound, guard.better) for guard in section.guards),
     }
     taken = gate_options(section.name)
-    for key in sorted(section.model_fields_set - {"name", "args"}):
-        if {"pace": "futility"}.get(key, key) not in taken and _differs(section, key):
+    for key in sorted(section.model_fields_set - {"name", "args", "exclude"}):
+        if key not in taken and _differs(section, key):
             raise WhetError(f"gate {section.name}: it has no {key}; leave the key out, or use the gate 'paired'")
     return gate_named(section.name, **{key: options[key] for key in options if key in taken} | section.args)
+
+
+def without_excluded(tasks: Sequence[int], section: GateSection) -> tuple[int, ...]:
+    """The tasks of a gate less those that its config excludes for both arms."""
+    unknown = [task for task in section.exclude if task not in tasks]
+    if unknown:
+        raise WhetError(f"gate: exclude names task {unknown[0]}, which is not among the tasks of the gate")
+    return tuple(task for task in tasks if task not in section.exclude)
 
 
 def _differs(section: GateSection, name: str) -> bool:
@@ -139,11 +146,12 @@ async def _bring(
     if same is not None:
         await plan.model.close()
         return GateResult(run.folder, same, False)
-    bank = _bank(run, plan, gate)
+    tasks = without_excluded(plan.tasks, section)
+    bank = _bank(run, tasks, gate)
     start = _start(run, plan, challenge, section, candidate, bank)
     if child is not None:
         start = _continued(start, child)
-    contest = Contest(GATE, plan.policy, candidate, plan.tasks, GATE, plan.config.eval.split, missing=1.0)
+    contest = Contest(GATE, plan.policy, candidate, tasks, GATE, plan.config.eval.split)
     async with Session.open(start, progress) as session:
         if challenge.model is not None:
             session.players.add(challenge.model, run.config.control.target.width)
@@ -220,15 +228,15 @@ def _continued(start: RunStart, child: Path) -> RunStart:
     return replace(start, folder=child)
 
 
-def _bank(run: Run, plan: EvalPlan, gate: Gate) -> Bank:
+def _bank(run: Run, tasks: Sequence[int], gate: Gate) -> Bank:
     """The incumbent's draws that its own evaluation took."""
-    place = {task: position for position, task in enumerate(plan.tasks)}
+    place = {task: position for position, task in enumerate(tasks)}
     drawn = tuple(
         (Draw("incumbent", place[rollout.ticket.index], rollout.ticket.draw), gate.read(rollout.score))
         for rollout in run.rollouts(EVAL)
         if rollout.ticket.index in place
     )
-    return replace(gate.open(len(plan.tasks)).extended(drawn), decisions=0)
+    return replace(gate.open(len(tasks)).extended(drawn), decisions=0)
 
 
 def open_challenger(address: str, config: EvalConfig, given: Given = Given()) -> Model:

@@ -14,7 +14,7 @@ from whet.envs.base import Environment
 from whet.errors import Interrupted, WhetError
 from whet.evals.sample import size_of, stratified_sample
 from whet.gate.base import Gate
-from whet.gate.trial import CONFIRMED
+from whet.gate.pace import PACES
 from whet.keys import digest
 from whet.learn.judge import FORCING, Judge
 from whet.learn.leaks import LeakWatch
@@ -28,7 +28,7 @@ from whet.rollout.progress import Progress, Quiet
 from whet.rollout.session import DONE, Halted, Identity, RunStart, Session
 from whet.run.caveats import note_choice, was_opened
 from whet.run.compose import Given, build_environment
-from whet.run.decide import build_gate
+from whet.run.decide import build_gate, without_excluded
 from whet.run.kinds import RunPage
 from whet.run.sealed_test import SealedResult, SealedTest
 from whet.run.train_page import result_parts
@@ -79,7 +79,7 @@ class TrainPlan:
         As many for the gate as if each step brought one candidate that differs on every task.
         """
         left = max(0, self.steps - steps)
-        each = sum(CONFIRMED) if self.config.gate.name == "paired" else 2
+        each = PACES[self.config.gate.pace].draws if self.config.gate.name == "paired" else 2
         forced = self.config.gate.name == FORCING or self.learner.forces(self.config)
         playbooks = 2 + (not self.initial.blank) + forced
         return {
@@ -142,7 +142,7 @@ def plan_training(config: TrainConfig, given: Given = Given()) -> TrainPlan:
     initial = given.playbook or read_playbook(config.train.playbook)
     section = config.train
     tasks = _drawn(env, "train", section.tasks, section.seed)
-    select = _drawn(env, "select", section.select, section.seed)
+    select = without_excluded(_drawn(env, "select", section.select, section.seed), config.gate)
     test = () if section.test == 0 else _drawn(env, "test", section.test, section.seed)
     gate = build_gate(config.gate)
     gate.open(len(select))  # refuses a split on which nothing can be decided, before anything is spent

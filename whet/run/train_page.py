@@ -62,7 +62,7 @@ def _accepted(result: TrainResult) -> str:
     judgements = result.judge.judgements
     accepted = [judgement for judgement in judgements if judgement.accepted]
     expected = result.summary["expected_false_accepts"]
-    false = "" if expected is None else f"; their nominal errors add up to {expected:.2f}"
+    false = "" if expected is None else f"; were none of them better, at most {expected:.2f} of them would be expected"
     lines = [f"\naccepted: {len(accepted)} of {len(judgements)} candidates{false}"]
     for judgement in accepted:
         lines += [f"  {change[:SHOWN]}" for change in judgement.candidate.words()]

@@ -133,10 +133,10 @@ def _section(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else found.model_dump() if isinstance(found, Section) else {}
 
 
-LEARNING: Mapping[str, Any] = {"gate": {"pace": "steady", "alpha": 0.1, "stock": 1}}
+LEARNING: Mapping[str, Any] = {"gate": {"pace": "steady", "alpha": 0.1}}
 """The gate of a learner: what is claimed at the end comes from the sealed test, so it may try a little more."""
 
-FEW: Mapping[str, Any] = {"update": {"bring": "bundle"}, "gate": {"pace": "patient", "alpha": 0.05, "stock": 1}}
+FEW: Mapping[str, Any] = {"update": {"bring": "bundle"}, "gate": {"pace": "patient", "alpha": 0.05}}
 """Where proposals are few and tried before: each is judged whole, and on all tasks."""
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {

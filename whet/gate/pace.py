@@ -1,0 +1,112 @@
+"""How a trial goes through the tasks: a race that drops what falls behind, or rounds in which both get every task.
+
+Both decide on evidence that is symmetric between the arms. Their constants were chosen on the tuned half of the laws of
+`whet.gate.laws`; `docs/decisions/0002-the-gate.md` has the figures of both halves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from whet.gate.statistic import clean_statistic, clean_wins
+
+CONFIRMED = (4, 2)
+"""Draws of the incumbent and of the candidate on a task whose draws do not all agree, whichever is ahead."""
+
+
+@dataclass(frozen=True, slots=True)
+class RacePace:
+    """Tasks that the incumbent failed first, in small pieces; a candidate that falls behind is dropped.
+
+    After `first` tasks with something to gain, then after every further `gain` of them and `risk` of the others, the
+    net gain in whole flips must be at least `slope` for each task with something to gain, less `slack`; at the end of a
+    prefix the statistic must be at least `floor`.
+    """
+
+    name: str
+    alpha: float
+    """The error that this pace is meant for."""
+    first: int
+    gain: int
+    risk: int
+    slope: float
+    slack: float
+    floor: float = 0.8
+    above: float = -0.012
+    """How far the bar stands from the statistic of so many clean wins."""
+    pairs: float = 0.9
+    """The least statistic of the first draws alone, one of either arm on each task: whatever the tasks are like, their
+    mean difference is unbiased, and losses that vanish when they are drawn again still count in it."""
+    pairs_of_many: float = 1.1
+    """The same from 60 tasks on, rising from 25: among many tasks, losses that vanish can outnumber the gains."""
+    fresh: bool = False
+    """Whether an accepted candidate is measured afresh on every task, or only where it differed."""
+    shaded: float = 0.1
+    """How much higher the bar stands for a metric with shades, whose statistic takes more values."""
+    early: float = 1.15
+    """How much higher the bar stands at a prefix that is not the last."""
+
+    def bar(self, alpha: float, binary: bool = True) -> float:
+        return clean_statistic(clean_wins(alpha)) + self.above + (0.0 if binary else self.shaded)
+
+    @property
+    def draws(self) -> int:
+        """Draws of both arms on a task on which they differ."""
+        return sum(CONFIRMED)
+
+    def pairs_for(self, tasks: int, alpha: float) -> float:
+        """The bar for the first draws; higher for an alpha below the one that the pace is meant for."""
+        stricter = max(1.0, NormalDist().inv_cdf(1.0 - alpha) / NormalDist().inv_cdf(1.0 - self.alpha))
+        share = min(1.0, max(0.0, (tasks - 25) / 35))
+        return stricter * (self.pairs + (self.pairs_of_many - self.pairs) * share)
+
+    def least_tasks(self, alpha: float) -> int:
+        return clean_wins(alpha) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsPace:
+    """Both arms get a draw on every task, round after round; looks at the ends of rounds accept, stop or go on.
+
+    In the first round there are looks at `sizes` tasks too, which only accept. Bars are those of the last look plus
+    what stands in `above`; a statistic below `floors` at the end of a round that is not the last ends the trial.
+    """
+
+    name: str
+    alpha: float
+    sizes: tuple[int, ...] = (12, 24, 48, 96)
+    rounds: tuple[int, ...] = (1, 2, 4, 6)
+    last: float = 0.275
+    """How far the bar of the last look stands above the normal quantile."""
+    above: tuple[float, ...] = (0.9, 0.5, 0.5, 0.0)
+    floors: tuple[float, ...] = (0.0, 0.6, 0.6)
+    above_early: float = 1.3
+    margin: float = 0.1
+    """What the net gain must exceed `least_gain` by, in whole tasks."""
+
+    @property
+    def draws(self) -> int:
+        """The most draws of both arms on a task."""
+        return 2 * max(self.rounds)
+
+    def bar(self, alpha: float) -> float:
+        return NormalDist().inv_cdf(1.0 - alpha) + self.last
+
+    def least_tasks(self, alpha: float) -> int:
+        return max(5, clean_wins(alpha) + 2)
+
+
+EAGER = RacePace("eager", 0.10, first=1, gain=3, risk=3, slope=0.08, slack=0.0)
+"""Drops most candidates after a call or two, good ones among them: for proposals that cost next to nothing."""
+
+STEADY = RacePace(
+    "steady", 0.10, first=4, gain=3, risk=5, slope=0.06, slack=0.1, pairs=1.3, pairs_of_many=1.2, fresh=True
+)
+"""Looks at four tasks before it drops anything: for a learner whose proposals each cost a train batch."""
+
+PATIENT = RoundsPace("patient", 0.05)
+"""Every task, nothing dropped for a slow start: for the one candidate of a person, who has no other to try next."""
+
+Pace = RacePace | RoundsPace
+PACES: dict[str, Pace] = {pace.name: pace for pace in (EAGER, STEADY, PATIENT)}
