@@ -480,10 +480,11 @@ def test_learning_ends_at_its_rollouts_and_the_test_follows(tmp_path: Path) -> N
 
 
 def test_what_was_accepted_before_the_rollouts_ran_out_is_kept(tmp_path: Path) -> None:
-    full = trained(tmp_path / "full", config(update={"bring": "each"}))
+    gate = {"pace": "steady", "alpha": 0.25}
+    full = trained(tmp_path / "full", config(update={"bring": "each"}, gate=gate))
     judged = full.training.steps[0].judgements
     needed = 12 + sum(one.decision.rollouts() for one in judged)
-    cut = trained(tmp_path / "cut", config(update={"bring": "each"}, train={"max_rollouts": needed - 1}))
+    cut = trained(tmp_path / "cut", config(update={"bring": "each"}, gate=gate, train={"max_rollouts": needed - 1}))
     kept = [one for one in judged[:-1] if one.accepted]
     assert kept
     assert cut.training.steps[0].stopped
