@@ -9,7 +9,9 @@ import pytest
 from whet.envs import splits
 from whet.envs.ordebug import cache, maker
 from whet.envs.ordebug.cache import certified, default_folder, generator_digest
+from whet.envs.ordebug.families import SEEN
 from whet.envs.ordebug.instance import Instance
+from whet.envs.ordebug.ladder import cell
 from whet.types import SPLITS
 
 
@@ -19,7 +21,7 @@ def _forgetful() -> None:
 
 
 def ask(folder: Path, index: int = 0) -> Instance:
-    return certified("B", "easy", "train", index, folder=folder)
+    return certified(cell("B", "easy"), "train", index, families=SEEN, folder=folder)
 
 
 def again(folder: Path) -> Instance:
@@ -72,7 +74,7 @@ def test_other_code_or_another_solver_asks_for_other_instances(tmp_path: Path, m
 def test_every_instance_belongs_to_its_split_by_content(tmp_path: Path) -> None:
     for split in SPLITS:
         for index in range(3):
-            one = certified("A", "easy", split, index, folder=tmp_path)
+            one = certified(cell("A", "easy"), split, index, families=SEEN, folder=tmp_path)
             assert splits.split_of(one.content) == split
 
 

@@ -12,7 +12,8 @@ from whet.envs.ordebug.edits import DropRow, SetSense, apply_all
 from whet.envs.ordebug.equivalence import Checker
 from whet.envs.ordebug.families import FAMILIES
 from whet.envs.ordebug.iis import find_iis
-from whet.envs.ordebug.instance import Cell, Instance
+from whet.envs.ordebug.instance import Instance
+from whet.envs.ordebug.ladder import cell
 from whet.envs.ordebug.maker import make
 from whet.envs.ordebug.search import BUDGETS, SearchResult, search, search_with, sequences
 from whet.envs.ordebug.witnesses import Witnesses
@@ -20,7 +21,7 @@ from whet.envs.ordebug.witnesses import Witnesses
 
 @functools.cache
 def made(kind: str = "A", difficulty: str = "easy") -> Instance:
-    return make(Cell(kind, difficulty), None, 1, seed=3)  # type: ignore[arg-type]
+    return make(cell(kind, difficulty), None, 1, seed=3)  # type: ignore[arg-type]
 
 
 def clues() -> Clues:

@@ -34,7 +34,7 @@ class Extent:
 
 
 EXTENTS: dict[Size, Extent] = {
-    "tiny": Extent((4, 6), 0.8),
+    "tiny": Extent((3, 5), 0.8),
     "small": Extent((8, 14), 0.7),
     "medium": Extent((16, 36), 0.6),
     "large": Extent((41, 100), 0.55),

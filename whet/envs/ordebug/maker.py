@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from whet.envs import splits
+from whet.envs.ordebug.algebra import algebra
 from whet.envs.ordebug.certificate import certify, drop_first, minimum_edits, subsystem_problems
-from whet.envs.ordebug.edits import Edit, SetBounds, SetRhs, apply_all, element
+from whet.envs.ordebug.edits import Edit, SetBounds, SetRhs, apply_all
 from whet.envs.ordebug.equivalence import Checker
 from whet.envs.ordebug.families import FAMILIES, SEEN, ProblemDraft, draw
 from whet.envs.ordebug.families.story import tidy
@@ -37,6 +38,9 @@ ATTEMPTS = 20_000
 
 CONFLICTS = 6
 """Contradictions that are tried in one draft before another one is drawn."""
+
+BRIEF = 1500
+"""Characters of specification and model on the tiny rungs: with the rest of the prompt about 900 tokens."""
 
 _WITH_FIGURE = ("group", "net", "usage", "carry")
 
@@ -187,6 +191,8 @@ def _certified(rng: random.Random, cell: Cell, draft: ProblemDraft, conflicts: l
         return None
     certificate = certify(original, faults, iis, suspects, least, drop_first(sabotaged, iis, checker), checker)
     prose, table = specifications(rng, replace(draft, model=original))
+    if cell.sizes == ("tiny",) and len(prose.text) + len(algebra(sabotaged)) > BRIEF:
+        return None
     name = instance_id(draft.content, sabotaged)
     return Instance(
         name, cell.kind, cell.difficulty, draft.family, draft.content, prose, table, original, sabotaged, faults,
@@ -202,7 +208,3 @@ def _sound(sabotaged: LinearProgram, conflicts: list[Conflict], chosen: tuple[st
 def _fault(kind: str, correction: Correction) -> PlantedFault:
     said = f"{FAULTS[kind].forms[correction.form]}: {'; '.join(in_words(edit) for edit in correction.edits)}"
     return PlantedFault(kind, correction.form, correction.edits, said)
-
-
-def elements_of(faults: tuple[PlantedFault, ...]) -> frozenset[str]:
-    return frozenset(element(edit) for fault in faults for edit in fault.repair)

@@ -18,6 +18,9 @@ Reveal = Literal["full", "query"]
 
 OBJECTIVE = "objective"
 
+LOOKS = ("get_iis", "another_iis", "relaxation", "farkas", "find", "check_slack", "show")
+ENDS = ("diagnose", "submit")
+
 LONG = 6000
 """Characters of a specification that are shown in any case."""
 
@@ -98,12 +101,19 @@ def _inventory(model: LinearProgram) -> str:
 
 
 def _rules(protocol: Protocol, max_steps: int) -> str:
+    look = [name for name in ACTIONS if name in LOOKS]
+    change = [name for name in ACTIONS if name not in LOOKS and name not in ENDS]
     lines = [
         "# Actions",
-        *(f"`{action.usage}` {action.about}" for action in ACTIONS.values()),
-        "",
-        f"You have {max_steps} steps; every action is one. Edits are solved at once. End with submit: what is not "
-        "submitted counts for nothing.",
+        *(
+            f"{title}: {' '.join(f'`{ACTIONS[name].usage}`' for name in names)}"
+            for title, names in (("look", look), ("edit", change), ("end", ENDS))
+        ),
+        "get_iis shows a smallest contradiction, another_iis a further one; relaxation where the least violation "
+        "falls; farkas the multipliers of a proof; find lines of the specification. A coefficient of 0 removes a "
+        "term; none is no bound.",
+        f"You have {max_steps} steps; every action is one. Edits are solved at once. What is not submitted counts for "
+        "nothing.",
     ]
     if protocol == "text":
         lines.append(f"Think, then end your reply with one line: {MARK} and one action.")

@@ -31,7 +31,7 @@ _IDLE = (
     "On {day} the board discussed {thing} for {n} minutes without a result.",
 )
 
-SHORT = 8
+SHORT = 6
 """Up to this many rows a document is kept brief."""
 
 
@@ -58,7 +58,7 @@ class _Document:
 
     def group(self, names: list[str]) -> str:
         """A group inline, or under the name of a list that another remark spells out."""
-        if len(names) < 2 or self.rng.random() < 0.45:
+        if len(names) < 2 or self.rng.random() < (0.75 if self.brief else 0.45):
             return self.call.some(names)
         name = self.names.fresh()
         members = self.call.some(names)
@@ -77,11 +77,20 @@ class _Document:
     def figure(self, value: float, named: float = 0.6) -> str:
         """A figure inline, or under a name whose history other remarks tell."""
         rng = self.rng
-        if rng.random() > named:
-            return either(rng, value)
+        if rng.random() > (named / 2 if self.brief else named):
+            return self._by_price(value) if rng.random() < 0.4 else either(rng, value)
         name = self.names.fresh()
         self._history(name, value)
         return rng.choice((f"the {name} figure", f"what {name} stands at", f"the amount called {name}"))
+
+    def _by_price(self, value: float) -> str:
+        """A figure by what a line costs or earns a unit."""
+        name, price = self.rng.choice(self.call.register)
+        gap = tidy(value - price)
+        worth = "earns" if self.draft.model.maximize else "costs"
+        if not gap:
+            return f"as much as {self.call.one(name)} {worth} a unit"
+        return f"{plain(self.rng, abs(gap))} {'more' if gap > 0 else 'less'} than {self.call.one(name)} {worth} a unit"
 
     def _history(self, name: str, value: float) -> None:
         """How a named figure came to be what it is."""
@@ -139,7 +148,9 @@ class _Document:
 
 def prose(rng: random.Random, draft: ProblemDraft) -> Specification:
     words, model = FAMILIES[draft.family], draft.model
-    written = _Document(rng, draft, Names(rng), References(rng, words, draft.items), brief=len(model.rows) <= SHORT)
+    order = rng.sample(model.columns, len(model.columns))
+    call = References(rng, words, draft.items, [(column.name, column.cost) for column in order])
+    written = _Document(rng, draft, Names(rng), call, brief=len(model.rows) <= SHORT)
     for row in rng.sample(model.rows, len(model.rows)):
         written.about = f"row:{row.name}"
         _requirement(written, row, draft.meanings[row.name])
@@ -148,7 +159,7 @@ def prose(rng: random.Random, draft: ProblemDraft) -> Specification:
         _declaration(written, column)
     written.about = ""
     _types(written)
-    for _ in range(1 if written.brief else 2 + len(model.rows) // 8):
+    for _ in range(int(rng.random() < 0.3) if written.brief else 2 + len(model.rows) // 8):
         item = draft.items[rng.choice(model.columns).name]
         idle = rng.choice(_IDLE)
         thing = "the matter" if item.switch else item.thing
@@ -160,7 +171,7 @@ def prose(rng: random.Random, draft: ProblemDraft) -> Specification:
         "else is said, they start at 0, have no upper limit and may be split.",
         "",
         f"Register (line; what it is; {'profit' if words.maximize else 'cost'} a unit)",
-        *(_entry(words, draft, column) for column in rng.sample(model.columns, len(model.columns))),
+        *(_entry(words, draft, column) for column in order),
         "",
         "Remarks",
         *remarks,

@@ -6,6 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from whet.envs.ordebug.algebra import number
 from whet.envs.ordebug.families.story import Item
 from whet.envs.ordebug.families.vocabulary import Vocabulary
 
@@ -47,14 +48,63 @@ def item_text(words: Vocabulary, item: Item) -> str:
 
 @dataclass(slots=True)
 class References:
-    """Calls groups of a problem's items by their names."""
+    """Calls the lines of a problem, and groups of them, by their names or by what is true of them.
+
+    `register`: the columns in the order in which the document lists them, with what a unit costs or earns.
+    """
 
     rng: random.Random
     words: Vocabulary
     items: Mapping[str, Item]
+    register: Sequence[tuple[str, float]]
+    described: float = 0.75
+    """How often a line is called by something that is true of it alone."""
+
+    def named(self, name: str) -> str:
+        return item_text(self.words, self.items[name])
 
     def one(self, name: str) -> str:
-        return item_text(self.words, self.items[name])
+        if self.rng.random() < self.described:
+            known = self._descriptions(name)
+            if known:
+                return self.rng.choice(known)
+        return self.named(name)
+
+    def _descriptions(self, name: str) -> list[str]:
+        """What is true of one line and of no other: its place in the register, its price, its rank."""
+        order = [listed_name for listed_name, _ in self.register]
+        price = dict(self.register)
+        place = order.index(name)
+        found: list[str] = []
+        if place and not self.items[order[place - 1]].switch:
+            above = self.named(order[place - 1])
+            found += [f"the entry right below {above}", f"what the register lists next after {above}"]
+        if place + 1 < len(order):
+            found.append(f"the entry right above {self.named(order[place + 1])}")
+        if place in (0, len(order) - 1):
+            end = "first" if place == 0 else "last"
+            found += [f"the {end} entry of the register", f"the line that the register has {end}"]
+        found += self._ranked(name, order, price, "line of the register", "line of all")
+        beside = [other for other in order if self.items[other].place == self.items[name].place]
+        found += self._ranked(name, beside, price, f"{self.items[name].place} entry")
+        alike = [other for other in order if self.items[other].thing == self.items[name].thing]
+        if len(beside) == 1:
+            found.append(f"the only {self.items[name].place} entry")
+        if len(alike) == 1 and not self.items[name].switch:
+            found.append(f"the only line of {self.items[name].thing}")
+        if list(price.values()).count(price[name]) == 1:
+            found.append(f"the line at {number(price[name])} a unit")
+        return found
+
+    def _ranked(self, name: str, among: Sequence[str], price: Mapping[str, float], *sorts: str) -> list[str]:
+        """The dearest or cheapest of some lines, or the next to it."""
+        ranked = sorted(among, key=lambda other: price[other])
+        if len(ranked) < 2 or len({price[other] for other in ranked}) < len(ranked):
+            return []
+        ranks = {ranked[0]: "cheapest", ranked[-1]: "dearest"}
+        if len(ranked) > 3:
+            ranks |= {ranked[1]: "second cheapest", ranked[-2]: "second dearest"}
+        return [f"the {ranks[name]} {sort}" for sort in sorts] if name in ranks else []
 
     def some(self, names: Sequence[str]) -> str:
         """The group, by what its members have in common where that says exactly who belongs to it."""
@@ -69,9 +119,8 @@ class References:
         gates = {item.place for item in self.items.values() if item.switch}
         for place in {item.place for item in plain.values()} - gates:
             there = {name for name, item in plain.items() if item.place == place}
-            found += self._but(
-                names, there, (f"everything under {place}", f"the {place} lines", f"all {place} business")
-            )
+            calls = (f"everything under {place}", f"the {place} lines", f"all {place} business")
+            found += self._but(names, there, calls)
         for thing in {item.thing for item in plain.values()}:
             there = {name for name, item in plain.items() if item.thing == thing}
             found += self._but(names, there, (f"{thing} of every place", f"all {thing}", f"{thing} wherever it goes"))
@@ -94,11 +143,11 @@ class References:
     def _members(self, names: Sequence[str]) -> str:
         """One by one, with items of one place drawn together."""
         by_place: dict[str, list[str]] = {}
+        parts: list[str] = []
         for name in self.rng.sample(list(names), len(names)):
-            by_place.setdefault(self.items[name].place, []).append(self.items[name].thing)
-        parts = []
-        for place, things in by_place.items():
-            switch = self.items[names[0]].switch
-            text = listed(things)
-            parts.append(f"{text} at {place}" if switch else self.words.item.format(thing=text, place=place))
+            if self.items[name].switch or self.rng.random() < self.described:
+                parts.append(self.one(name))
+            else:
+                by_place.setdefault(self.items[name].place, []).append(self.items[name].thing)
+        parts += [self.words.item.format(thing=listed(things), place=place) for place, things in by_place.items()]
         return "; ".join(parts[:-1]) + f"; {parts[-1]}" if len(parts) > 2 else listed(parts)
