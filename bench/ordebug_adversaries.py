@@ -13,6 +13,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -28,19 +29,14 @@ FAR = 1e6
 
 
 def suspects(instance: Instance) -> list[Element]:
-    """Members of the subsystem of the sort (rows, columns or both) that the cell's type is about."""
-    shown = instance.certificate.subsystem
-    rows = [f"row:{name}" for name in shown.row_names]
-    columns = [f"column:{name}" for name in shown.column_names]
-    if instance.kind == "B":
-        return columns or [f"column:{column.name}" for column in instance.sabotaged.columns]
-    return rows + columns if instance.kind == "mixed" else rows
+    """The smallest set of which a solver can say that one is wrong: what is left without a specification."""
+    return list(min(instance.certificate.suspects, key=len))
 
 
 def chance(instance: Instance) -> float:
-    """How often a blind finger on the subsystem hits something that is wrong."""
+    """How often a blind finger on those hits something that is wrong."""
     members = suspects(instance)
-    return len(instance.elements & set(members)) / len(members) if members else 0.0
+    return len(instance.elements & set(members)) / len(members)
 
 
 def uniform(instance: Instance) -> float:
@@ -224,33 +220,10 @@ Finger = Callable[[Instance], Element]
 FINGERS: Mapping[str, Finger] = {"oddity": oddest, "violation": violated, "least repair": least_repair}
 
 
-class ElementClassifier:
-    """Boosted trees, and a forest, on the features of elements: trained on other problems of the same cell."""
+def new_classifier(kind: str) -> Any:
+    """Boosted trees, or a forest, for the features of elements."""
+    from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 
-    def __init__(self, kind: str = "boosted") -> None:
-        from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
-
-        self._machine = (
-            HistGradientBoostingClassifier(max_iter=150, learning_rate=0.08, max_leaf_nodes=15, random_state=0)
-            if kind == "boosted"
-            else ExtraTreesClassifier(300, min_samples_leaf=3, random_state=0, class_weight="balanced")
-        )
-
-    def fit(self, instances: Sequence[Instance]) -> ElementClassifier:
-        inputs, targets = [], []
-        for instance in instances:
-            for name, values in features(instance).items():
-                inputs.append(values)
-                targets.append(float(name in instance.elements))
-        self._machine.fit(np.array(inputs), np.array(targets))
-        return self
-
-    def __call__(self, instance: Instance) -> Element:
-        table = features(instance)
-        names = list(table)
-        likely = self._machine.predict_proba(np.array([table[name] for name in names]))[:, 1]
-        return names[int(np.argmax(likely))]
-
-
-def hit_rate(finger: Finger, instances: Sequence[Instance]) -> float:
-    return statistics.fmean(finger(instance) in instance.elements for instance in instances)
+    if kind == "boosted":
+        return HistGradientBoostingClassifier(max_iter=120, learning_rate=0.08, max_leaf_nodes=15, random_state=0)
+    return ExtraTreesClassifier(200, min_samples_leaf=3, random_state=0, class_weight="balanced")

@@ -1,11 +1,12 @@
-"""A standing adversary of `ordebug` that reads the specification by patterns: no understanding, many regular expressions.
+"""A standing adversary of `ordebug` that reads the specification by patterns: many regular expressions, no sense.
 
 It knows how such documents are written: the register, lists and figures with names, amendments and motions, numbers in
-words and sums to work out, every comparison it was told of. It compiles what it can into constraints, finds the row that
+words and sums to work out, every comparison there is. It compiles what it can into constraints, finds the row that
 each must have become, and edits the first difference that it believes in. It may use the solver and the subsystem.
 A table it reads without loss. Functions for `bench/ordebug.py`.
 """
 
+# ruff: noqa: E501 -- a pattern stands on one line
 from __future__ import annotations
 
 import re
@@ -23,13 +24,24 @@ Terms = dict[str, float]
 
 # ------------------------------------------------------------------------------------------------- numbers
 
-_ONES = dict(zip("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-                 "seventeen eighteen nineteen".split(), range(20), strict=True))  # fmt: skip
-_TENS = {word: 10 * (place + 2) for place, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())}
+_ONES = dict(zip(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"], range(20), strict=True))  # fmt: skip
+_TENS = {
+    word: 10 * (place + 2)
+    for place, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"])
+}
 _WORD = "|".join(sorted([*_ONES, *_TENS], key=len, reverse=True))
 _ATOM = rf"(?:-?\d[\d,]*(?:\.\d+)?|(?:(?:{_WORD}) hundred(?: and )?)?(?:(?:{_WORD})(?:-(?:{_WORD}))?)?)"
 NUMBER = rf"(?:minus )?(?:-?\d[\d,]*(?:\.\d+)?|(?:(?:{_WORD}) hundred(?: and (?:{_WORD})(?:-(?:{_WORD}))?)?)|(?:{_WORD})(?:-(?:{_WORD}))?)"
-_SHARES = {"half": 2, "one half": 2, "a half": 2, "a third": 3, "a quarter": 4, "one part in four": 4, "a fifth": 5, "a tenth": 10}
+_SHARES = {
+    "half": 2,
+    "one half": 2,
+    "a half": 2,
+    "a third": 3,
+    "a quarter": 4,
+    "one part in four": 4,
+    "a fifth": 5,
+    "a tenth": 10,
+}
 _TIMES = {"twice": 2, "double": 2, "three times": 3, "the threefold of": 3, "four times": 4, "the fourfold of": 4, "a dozen times": 12,
           "one and a half times": 1.5, "half as much again as": 1.5, "two and a half times": 2.5, "five halves of": 2.5,
           "five quarters of": 1.25, "a quarter more than": 1.25, "two fifths of": 0.4, "four fifths of": 0.8}  # fmt: skip
@@ -88,7 +100,9 @@ def figure(text: str, named: dict[str, float]) -> float | None:
         found = re.fullmatch(rf"{word} ({NUMBER})", text, re.IGNORECASE)
         if found and (value := atom(found[1])) is not None:
             return value * times
-    found = re.fullmatch(r"(?:the )?(.+?) (?:figure|measure)|what (.+?) stands at|the amount called (.+)", text, re.IGNORECASE)
+    found = re.fullmatch(
+        r"(?:the )?(.+?) (?:figure|measure)|what (.+?) stands at|the amount called (.+)", text, re.IGNORECASE
+    )
     if found:
         return named.get(next(group for group in found.groups() if group).lower())
     return atom(text)
@@ -139,7 +153,10 @@ class Reader:
     def _members(self, text: str) -> list[str] | None:
         """Items one by one, things of one place drawn together."""
         if ";" in text or re.search(r"(?:for|to|at|in|from|through|sold in) [A-Z]\w+(?:,| and) ", text):
-            parts = re.split(r"; |(?<=[a-z]) and (?=[^;]*(?:for|to|at|in|from|through) [A-Z])|, (?=[^;]*(?:for|to|at|in|from|through) [A-Z])", text)
+            parts = re.split(
+                r"; |(?<=[a-z]) and (?=[^;]*(?:for|to|at|in|from|through) [A-Z])|, (?=[^;]*(?:for|to|at|in|from|through) [A-Z])",
+                text,
+            )
         else:
             parts = [text]
         found: list[str] = []
@@ -148,7 +165,9 @@ class Reader:
             if not place:
                 return None
             for thing in re.split(r", | and ", place[1]):
-                column = self.names.get(f"{thing}{place[2]}".strip().lower()) or self.names.get(f"the {thing}{place[2]}".lower())
+                column = self.names.get(f"{thing}{place[2]}".strip().lower()) or self.names.get(
+                    f"the {thing}{place[2]}".lower()
+                )
                 if column is None:
                     return None
                 found.append(column)
@@ -171,7 +190,9 @@ class Reader:
         if found := re.fullmatch(r"the hours of (.+)|time on (.+), in hours,?|(.+) \(hours\)", text, re.IGNORECASE):
             rates = self.rates.get(next(part for part in found.groups() if part).lower())
             return None if rates is None else (rates, 0.0)
-        if found := re.fullmatch(r"the average (.+) of all that was read, each weighed by its amount,?", text, re.IGNORECASE):
+        if found := re.fullmatch(
+            r"the average (.+) of all that was read, each weighed by its amount,?", text, re.IGNORECASE
+        ):
             grades = self.grades.get(found[1].lower())
             return None if grades is None else (grades, 1.0)
         group = self.group(text)
@@ -253,7 +274,11 @@ def spelled_out(head: str, rest: str) -> str:
     for said, name in sorted(swaps.items(), key=lambda swap: -len(swap[0])):
         rest = rest.replace(said, name).replace(said[0].upper() + said[1:], name[0].upper() + name[1:])
     for name, cost in entries:
-        rest = re.sub(rf"({NUMBER}) (more|less) than {re.escape(name)} (?:costs|earns) a unit", lambda found, cost=cost: f"{cost + (atom(found[1]) or 0) * (1 if found[2] == 'more' else -1):.6g}", rest)
+        rest = re.sub(
+            rf"({NUMBER}) (more|less) than {re.escape(name)} (?:costs|earns) a unit",
+            lambda found, cost=cost: f"{cost + (atom(found[1]) or 0) * (1 if found[2] == 'more' else -1):.6g}",
+            rest,
+        )
         rest = re.sub(rf"as much as {re.escape(name)} (?:costs|earns) a unit", f"{cost:g}", rest)
     return rest
 
@@ -299,9 +324,13 @@ def _histories(reader: Reader, remarks: list[str]) -> None:
                 if value is not None:
                     starts[subject] = value
             elif found := re.match(rf"The {_NAME} figure is ({NUMBER}) (more|less) than that of {_NAME}\.", said):
-                told.append((found[1].lower(), found[4].lower(), (atom(found[2]) or 0) * (1 if found[3] == "more" else -1)))
+                told.append(
+                    (found[1].lower(), found[4].lower(), (atom(found[2]) or 0) * (1 if found[3] == "more" else -1))
+                )
             elif found := re.match(rf"Take {_NAME}: {_NAME} is ({NUMBER}) (more|less) than it\.", said):
-                told.append((found[2].lower(), found[1].lower(), (atom(found[3]) or 0) * (1 if found[4] == "more" else -1)))
+                told.append(
+                    (found[2].lower(), found[1].lower(), (atom(found[3]) or 0) * (1 if found[4] == "more" else -1))
+                )
             elif found := re.match(rf"The {_NAME} figure is (.+)\.", said):
                 value = figure(found[2], {})
                 if value is not None:
@@ -394,7 +423,9 @@ def _requirement(reader: Reader, said: str, named: dict[str, dict[str, str]]) ->
         for pattern in patterns:
             if found := re.fullmatch(pattern, said):
                 _compare(reader, found["q"], sense, found["f"])
-    if found := re.fullmatch(r"(.+?)(?: starts from |: from )(.+?)(?: and may go (.+) higher|, with (.+) to spare above that)\.", said):
+    if found := re.fullmatch(
+        r"(.+?)(?: starts from |: from )(.+?)(?: and may go (.+) higher|, with (.+) to spare above that)\.", said
+    ):
         column = reader.names.get(found[1].lower())
         low, span = figure(found[2], reader.figures), figure(found[3] or found[4], reader.figures)
         if column and low is not None:
@@ -408,7 +439,16 @@ def _requirement(reader: Reader, said: str, named: dict[str, dict[str, str]]) ->
         named.setdefault(found[2].lower(), {})["about"] = found[1]
     for sense, marks in (
         ("<=", ("is a ceiling", "but never pass it", "less is fine and more is not", "works as a cap", "Passing the")),
-        (">=", ("is a floor", "never stay short of it", "more is fine and less is not", "quota to be filled", "Missing the")),
+        (
+            ">=",
+            (
+                "is a floor",
+                "never stay short of it",
+                "more is fine and less is not",
+                "quota to be filled",
+                "Missing the",
+            ),
+        ),
         ("=", ("hit squarely", "neither pass", "both more and less are wrong", "no play in either")),
     ):
         if any(mark in said for mark in marks) and (found := re.search(rf"(?:^|Under |[Tt]he ){_NAME}", said)):
@@ -418,7 +458,10 @@ def _requirement(reader: Reader, said: str, named: dict[str, dict[str, str]]) ->
 
 def _special(reader: Reader, said: str) -> None:
     """Stocks and demands in one place, and limits behind a switch."""
-    if found := re.fullmatch(rf"In {_NAME}, the opening stock with (.+?)(?:, less (.+),)? (meets exactly|covers at least|goes no further than) a demand of (.+)\.", said):
+    if found := re.fullmatch(
+        rf"In {_NAME}, the opening stock with (.+?)(?:, less (.+),)? (meets exactly|covers at least|goes no further than) a demand of (.+)\.",
+        said,
+    ):
         one = reader.group(found[2])
         other = reader.group(found[3]) if found[3] else []
         need, stock = figure(found[5], reader.figures), reader.rules.get(found[1].lower())
@@ -454,7 +497,9 @@ def _compare(reader: Reader, quantity: str, sense: Sense, limit: str) -> None:
             reader.found.append(({column: 1.0, held[1]: -held[0]}, sense, 0.0))
         return
     if factor and factor[1].lower() in reader.names and lowered.lower() in reader.names:
-        reader.found.append(({reader.names[lowered.lower()]: 1.0, reader.names[factor[1].lower()]: -factor[0]}, sense, 0.0))
+        reader.found.append(
+            ({reader.names[lowered.lower()]: 1.0, reader.names[factor[1].lower()]: -factor[0]}, sense, 0.0)
+        )
         return
     value = figure(limit, reader.figures)
     if value is None:
@@ -494,7 +539,11 @@ def differences(reader: Reader, model: LinearProgram) -> Iterable[list[Edit]]:
     for terms, sense, rhs in reader.found:
         if (terms, sense, rhs) in exact:
             continue
-        best = max((row for row in model.rows if row.name not in taken), key=lambda row: _likeness(dict(row.terms), terms, row.sense == sense, row.rhs == rhs), default=None)
+        best = max(
+            (row for row in model.rows if row.name not in taken),
+            key=lambda row: _likeness(dict(row.terms), terms, row.sense == sense, row.rhs == rhs),
+            default=None,
+        )
         if best is None:
             continue
         likeness = _likeness(dict(best.terms), terms, best.sense == sense, best.rhs == rhs)
@@ -544,7 +593,11 @@ def repairs(instance: Instance, form: SpecForm, resolve: bool = True) -> bool:
             fixed = _tried(model, options[0])
         if fixed is None and form == "table":
             said = [terms for terms, _, _ in reader.found]
-            extra = [row.name for row in model.rows if row.name in iis.row_names and not any(_same(dict(row.terms), terms) for terms in said)]
+            extra = [
+                row.name
+                for row in model.rows
+                if row.name in iis.row_names and not any(_same(dict(row.terms), terms) for terms in said)
+            ]
             fixed = _tried(model, [DropRow(extra[0])]) if extra else None
         if fixed is None:
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from whet.envs.ordebug.edits import AddRow, DropRow, Edit, SetBounds, SetRhs, Se
 from whet.envs.ordebug.environment import task_of
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Certificate, Instance, PlantedFault, Specification, instance_id
+from whet.envs.ordebug.ladder import EVERY_CELL
+from whet.envs.ordebug.maker import make
 from whet.envs.ordebug.model import Column, LinearProgram, LinearRow
 from whet.envs.ordebug.play import OrDebugSettings, play
 from whet.envs.ordebug.solver import solve
@@ -105,6 +108,12 @@ def driven(
 ) -> Transcript:
     with Workbench() as perform:
         return drive(play(one, task(one, settings).messages, settings), answer, perform)
+
+
+@functools.cache
+def made(name: str, index: int = 0) -> Instance:
+    """A problem of a cell, made once for all tests."""
+    return make(EVERY_CELL[name], None, index, seed=3)
 
 
 def acts(*lines: str) -> list[str]:

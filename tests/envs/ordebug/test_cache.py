@@ -58,6 +58,17 @@ def test_an_object_that_was_tampered_with_is_made_again(tmp_path: Path) -> None:
     assert again(tmp_path).difficulty == made.difficulty
 
 
+def test_files_that_were_swapped_are_found_out(tmp_path: Path) -> None:
+    """Each file is sound in itself; only together they would serve the problem of another request."""
+    first, second = ask(tmp_path), ask(tmp_path, 1)
+    names = sorted((tmp_path / "names").iterdir())
+    one, other = (name.read_text() for name in names)
+    names[0].write_text(other)
+    names[1].write_text(one)
+    assert again(tmp_path) == first
+    assert ask(tmp_path, 1) == second
+
+
 def test_a_folder_that_cannot_be_written_to_is_no_hindrance(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")

@@ -3,21 +3,13 @@ line by line."""
 
 from __future__ import annotations
 
-import functools
 import random
 import re
 
 import pytest
+from envs.ordebug.puzzles import made
 
-from whet.envs.ordebug.instance import Instance
-from whet.envs.ordebug.ladder import EVERY_CELL
-from whet.envs.ordebug.maker import make
 from whet.envs.ordebug.prose.figures import expression, plain, words
-
-
-@functools.cache
-def made(name: str = "small_near_A", index: int = 0) -> Instance:
-    return make(EVERY_CELL[name], None, index, seed=6)
 
 
 def value(text: str) -> float:
@@ -47,7 +39,7 @@ def test_an_expression_has_the_value_it_stands_for(number: float) -> None:
 def test_the_prose_lists_every_column_and_not_in_the_order_of_the_model() -> None:
     orders = []
     for index in range(4):
-        one = made(index=index)
+        one = made("small_near_A", index)
         listed = re.findall(r"^(x\d+); ", one.prose.text, re.MULTILINE)
         names = [column.name for column in one.sabotaged.columns]
         assert sorted(listed) == sorted(names)
@@ -57,13 +49,13 @@ def test_the_prose_lists_every_column_and_not_in_the_order_of_the_model() -> Non
 
 def test_the_prose_names_no_constraint_and_a_column_only_in_the_register() -> None:
     for index in range(4):
-        remarks = made(index=index).prose.text.partition("\nRemarks\n")[2]
+        remarks = made("small_near_A", index).prose.text.partition("\nRemarks\n")[2]
         assert not re.search(r"\b[xr]\d+\b", remarks)
 
 
 def test_every_requirement_rests_on_passages_of_the_text() -> None:
     for form in ("prose", "table"):
-        one = made()
+        one = made("small_near_A")
         told = one.specification(form)  # type: ignore[arg-type]
         for row in one.original.rows:
             assert told.sources[f"row:{row.name}"]
@@ -73,18 +65,16 @@ def test_every_requirement_rests_on_passages_of_the_text() -> None:
 
 def test_most_requirements_need_more_than_one_remark() -> None:
     counts = [
-        len(made(index=index).prose.sources[f"row:{row.name}"])
+        len(made("small_near_A", index).prose.sources[f"row:{row.name}"])
         for index in range(6)
-        for row in made(index=index).original.rows
+        for row in made("small_near_A", index).original.rows
     ]
     assert sum(count > 1 for count in counts) > 0.5 * len(counts)
 
 
 def test_a_row_that_nobody_asked_for_rests_on_nothing() -> None:
     one = next(
-        one
-        for one in (made("tiny_near_D", index) for index in range(60))
-        if one.faults[0].form == "foreign_row"
+        one for one in (made("tiny_near_D", index) for index in range(60)) if one.faults[0].form == "foreign_row"
     )
     (element,) = one.elements
     assert element not in one.prose.sources
@@ -92,7 +82,7 @@ def test_a_row_that_nobody_asked_for_rests_on_nothing() -> None:
 
 
 def test_the_table_says_each_row_of_the_original() -> None:
-    one = made()
+    one = made("small_near_A")
     lines = [line for line in one.table.text.splitlines() if line.startswith("  - ")]
     assert len(lines) == len(one.original.rows)
 
@@ -100,8 +90,10 @@ def test_the_table_says_each_row_of_the_original() -> None:
 def test_figures_of_the_model_seldom_stand_in_the_prose_as_they_are() -> None:
     shown, total = 0, 0
     for index in range(6):
-        one = made(index=index)
-        told = {float(found) for found in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", one.prose.text.partition("Remarks")[2])}
+        one = made("small_near_A", index)
+        told = {
+            float(found) for found in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", one.prose.text.partition("Remarks")[2])
+        }
         figures = [row.rhs for row in one.original.rows if row.rhs > 12]
         shown += sum(figure in told for figure in figures)
         total += len(figures)

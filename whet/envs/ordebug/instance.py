@@ -23,7 +23,7 @@ class Specification:
     """What the model should say, as a text. `sources`: the passages that each element rests on, by `row:NAME`."""
 
     text: str = ""
-    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

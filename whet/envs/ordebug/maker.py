@@ -182,6 +182,9 @@ def _certified(rng: random.Random, cell: Cell, draft: ProblemDraft, conflicts: l
         return None
     faults = tuple(_fault(*conflict.options[name]) for conflict, name in zip(conflicts, culprits, strict=True))
     original = apply_all(sabotaged, (edit for fault in faults for edit in fault.repair))
+    prose, table = specifications(rng, replace(draft, model=original))
+    if cell.sizes == ("tiny",) and len(prose.text) + len(algebra(sabotaged)) > BRIEF:
+        return None
     checker = Checker(original)
     if not checker.best.optimal:
         return None
@@ -190,9 +193,6 @@ def _certified(rng: random.Random, cell: Cell, draft: ProblemDraft, conflicts: l
     if least is None:
         return None
     certificate = certify(original, faults, iis, suspects, least, drop_first(sabotaged, iis, checker), checker)
-    prose, table = specifications(rng, replace(draft, model=original))
-    if cell.sizes == ("tiny",) and len(prose.text) + len(algebra(sabotaged)) > BRIEF:
-        return None
     name = instance_id(draft.content, sabotaged)
     return Instance(
         name, cell.kind, cell.difficulty, draft.family, draft.content, prose, table, original, sabotaged, faults,

@@ -12,7 +12,7 @@ from whet.envs.ordebug.prose.table import table
 
 def specifications(rng: random.Random, draft: ProblemDraft) -> tuple[Specification, Specification]:
     """The prose and the table of a sound model; of a small model, a prose that is short too."""
-    drafts = [prose(rng, draft) for _ in range(5 if len(draft.model.rows) <= SHORT else 1)]
+    drafts = [prose(rng, draft) for _ in range(10 if len(draft.model.rows) <= SHORT else 1)]
     return min(drafts, key=lambda written: len(written.text)), table(rng, draft)
 
 
