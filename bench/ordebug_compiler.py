@@ -270,7 +270,7 @@ def spelled_out(head: str, rest: str) -> str:
     for name in names:
         thing = re.split(r" (?:for|to|at|in|from|through|sold in) ", name.removeprefix("the "))[0]
         if sum(thing in other for other in names) == 1:
-            swaps[f"the only line of {thing}"] = name
+            swaps[f"the only {thing} line"] = name
     for said, name in sorted(swaps.items(), key=lambda swap: -len(swap[0])):
         rest = rest.replace(said, name).replace(said[0].upper() + said[1:], name[0].upper() + name[1:])
     for name, cost in entries:

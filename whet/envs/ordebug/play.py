@@ -150,7 +150,8 @@ class RepairSession:
     def _slack(self, row: str) -> Answer:
         self.queries += 1
         name = self.model.row(row.removeprefix("row:")).name
-        found = yield from self._work("slack", None, model=self.model, row=name)
+        known = self.solution.status == "infeasible"
+        found = yield from self._work("slack", None, model=self.model, row=name, infeasible=known)
         return f"{name}: the solver did not finish." if found is None else prompt.slack_text(name, found)
 
     def _work(self, function: str, instead: Any, **arguments: Any) -> Generator[Work, WorkResult, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from whet.envs.ordebug.equivalence import Checker
 from whet.envs.ordebug.iis import Iis, another_iis, find_iis
 from whet.envs.ordebug.model import INF, LinearProgram
-from whet.envs.ordebug.solver import ElasticResult, Status, elastic_point, farkas, relaxation, solve
+from whet.envs.ordebug.solver import ElasticResult, SolverResult, Status, elastic_point, farkas, relaxation, solve
 from whet.errors import WhetError
 
 
@@ -85,10 +85,13 @@ def prove(model: LinearProgram, time_limit: float) -> dict[str, float] | None:
         return None
 
 
-def slack(model: LinearProgram, row: str, time_limit: float) -> Slack | None:
-    """None where the solver refuses the model, as it does with coefficients beyond its range."""
+def slack(model: LinearProgram, row: str, infeasible: bool, time_limit: float) -> Slack | None:
+    """None where the solver refuses the model, as it does with coefficients beyond its range.
+
+    `infeasible`: it is known that there is no optimum to look at.
+    """
     try:
-        solved = solve(model, time_limit=time_limit)
+        solved = SolverResult("infeasible") if infeasible else solve(model, time_limit=time_limit)
         point = solved.point(model) if solved.optimal else elastic_point(model, time_limit=time_limit)
     except WhetError:
         return None

@@ -91,7 +91,7 @@ class References:
         if len(beside) == 1:
             found.append(f"the only {self.items[name].place} entry")
         if len(alike) == 1 and not self.items[name].switch:
-            found.append(f"the only line of {self.items[name].thing}")
+            found.append(f"the only {self.items[name].thing} line")
         if list(price.values()).count(price[name]) == 1:
             found.append(f"the line at {number(price[name])} a unit")
         return found
