@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from typing import Any
 
 import pytest
 from envs.ordebug.puzzles import made
 
+from whet.envs.ordebug import maker
+from whet.envs.ordebug.certificate import minimum_edits
 from whet.envs.ordebug.edits import DropRow, SetBounds, SetCoef, SetRhs, SetSense, SetType, apply_all, difference
 from whet.envs.ordebug.families import Meaning
 from whet.envs.ordebug.faults import FAULTS, Scene
@@ -105,3 +108,18 @@ def test_where_integrality_alone_contradicts_any_whole_column_of_the_row_may_be_
     assert correction is not None
     assert correction.form == "made_whole"
     assert feasible(apply_all(model, correction.edits)) is True
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_attempt_is_thrown_away_once_the_culprit_is_drawn(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is thrown away later would favour some culprits, and the model alone would tell something about them."""
+    drawn: list[bool] = []
+
+    def counted(*given: Any) -> int | None:
+        drawn.append((found := minimum_edits(*given)) is not None)
+        return found
+
+    monkeypatch.setattr(maker, "minimum_edits", counted)
+    for index in range(3):
+        maker.make(EVERY_CELL[f"tiny_near_{kind}"], None, index, seed=4)
+    assert drawn == [True] * 3
