@@ -12,7 +12,7 @@ from envs.ordebug.puzzles import made
 from whet.envs.ordebug import maker
 from whet.envs.ordebug.certificate import minimum_edits
 from whet.envs.ordebug.edits import DropRow, SetBounds, SetCoef, SetRhs, SetSense, SetType, apply_all, difference
-from whet.envs.ordebug.families import Meaning
+from whet.envs.ordebug.families import RowSense
 from whet.envs.ordebug.faults import FAULTS, Scene
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Instance
@@ -102,7 +102,7 @@ def test_where_integrality_alone_contradicts_any_whole_column_of_the_row_may_be_
     iis = find_iis(model)
     assert iis is not None
     assert iis.integral
-    scene = Scene(model, iis, {"r1": Meaning("group")})
+    scene = Scene(model, iis, {"r1": RowSense("group")})
     assert FAULTS["B"].concerns(scene) == ("column:x1", "column:x2")
     correction = FAULTS["B"].correct(random.Random(1), scene, "x2")
     assert correction is not None

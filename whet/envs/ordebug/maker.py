@@ -26,9 +26,9 @@ from whet.envs.ordebug.iis import Iis, find_iis
 from whet.envs.ordebug.instance import Instance, PlantedFault, instance_id, shown_elements
 from whet.envs.ordebug.ladder import FAULT_KINDS, MIXED, SUSPECTS, Cell, extent_drawn
 from whet.envs.ordebug.model import LinearProgram
+from whet.envs.ordebug.phrase import in_words
 from whet.envs.ordebug.prose import specifications
 from whet.envs.ordebug.solver import feasible, solve
-from whet.envs.ordebug.wording import in_words
 from whet.errors import WhetError
 from whet.keys import seed_for
 from whet.types import Split

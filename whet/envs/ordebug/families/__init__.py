@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from whet.envs.ordebug.families.story import Item, Meaning, ProblemDraft, draw
-from whet.envs.ordebug.families.vocabulary import HELD_OUT, VOCABULARIES, Vocabulary
+from whet.envs.ordebug.families.story import Item, ProblemDraft, RowSense, draw
+from whet.envs.ordebug.families.vocabulary import HELD_OUT, VOCABULARIES, Trade
 
-FAMILIES: dict[str, Vocabulary] = {vocabulary.name: vocabulary for vocabulary in VOCABULARIES}
+FAMILIES: dict[str, Trade] = {vocabulary.name: vocabulary for vocabulary in VOCABULARIES}
 SEEN: tuple[str, ...] = tuple(sorted(set(FAMILIES) - set(HELD_OUT)))
 
-__all__ = ["FAMILIES", "HELD_OUT", "SEEN", "Item", "Meaning", "ProblemDraft", "Vocabulary", "draw"]
+__all__ = ["FAMILIES", "HELD_OUT", "SEEN", "Item", "ProblemDraft", "RowSense", "Trade", "draw"]

@@ -11,7 +11,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from whet.envs.ordebug.families.vocabulary import RequirementKind, Vocabulary
+from whet.envs.ordebug.families.vocabulary import RequirementKind, Trade
 from whet.envs.ordebug.model import INF, Column, Kind, LinearProgram, LinearRow, Sense
 
 Terms = dict[str, float]
@@ -32,7 +32,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class RowSense:
     """What a row is about: its kind, and the resource or trait it is named after (with a letter: 'dryer B')."""
 
     kind: RequirementKind
@@ -46,7 +46,7 @@ class ProblemDraft:
     family: str
     model: LinearProgram
     items: Mapping[str, Item]
-    meanings: Mapping[str, Meaning]
+    meanings: Mapping[str, RowSense]
 
     @property
     def content(self) -> str:
@@ -58,12 +58,12 @@ class _Sketch:
     """A draft in the making."""
 
     rng: random.Random
-    words: Vocabulary
+    words: Trade
     columns: list[Column]
     items: dict[str, Item]
     plan: dict[str, float]
     rows: list[LinearRow]
-    meanings: dict[str, Meaning]
+    meanings: dict[str, RowSense]
 
     def plain(self) -> list[str]:
         return [name for name, item in self.items.items() if not item.switch]
@@ -71,13 +71,13 @@ class _Sketch:
     def add(self, kind: RequirementKind, terms: Terms, sense: Sense, rhs: float, subject: str = "") -> None:
         name = f"r{len(self.rows) + 1}"
         self.rows.append(LinearRow(name, tuple(terms.items()), sense, tidy(rhs)))
-        self.meanings[name] = Meaning(kind, subject)
+        self.meanings[name] = RowSense(kind, subject)
 
     def activity(self, terms: Terms) -> float:
         return sum(value * self.plan[name] for name, value in terms.items())
 
 
-def draw(rng: random.Random, words: Vocabulary, rows: int, columns: int) -> ProblemDraft:
+def draw(rng: random.Random, words: Trade, rows: int, columns: int) -> ProblemDraft:
     """A model of about `rows` rows and `columns` columns that the plan satisfies."""
     sketch = _Sketch(rng, words, [], {}, {}, [], {})
     _columns(sketch, columns)
@@ -122,7 +122,7 @@ def _column(sketch: _Sketch, item: Item) -> None:
     sketch.items[name], sketch.plan[name] = item, planned
 
 
-def _bounds(rng: random.Random, planned: float, whole: bool, words: Vocabulary) -> tuple[float, float]:
+def _bounds(rng: random.Random, planned: float, whole: bool, words: Trade) -> tuple[float, float]:
     step = 1.0 if whole else 0.5
     below = round(planned * rng.uniform(0.05, 0.95) / step) * step
     low = rng.choice((0.0, below, below))

@@ -14,7 +14,7 @@ opens; an average of a trait; what is carried over (an equation)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Trade:
     """One family. `mix` weighs the kinds of requirements, `whole` is the share of columns that are counts."""
 
     name: str
@@ -40,7 +40,7 @@ _PLACES = (
 )
 
 VOCABULARIES = (
-    Vocabulary(
+    Trade(
         "blending",
         "A mill mixes feed for its customers.",
         ("oats", "barley", "maize", "bran", "linseed", "beet pulp", "molasses", "hay meal", "rye", "lupin"),
@@ -52,7 +52,7 @@ VOCABULARIES = (
         "a silo",
         {"group": 3, "usage": 2, "average": 4, "ratio": 2, "net": 1, "carry": 1},
     ),
-    Vocabulary(
+    Trade(
         "shipping",
         "A forwarder plans the week's freight.",
         ("timber", "steel", "paper", "glass", "cable", "tiles", "salt", "wool", "slate", "copper"),
@@ -65,7 +65,7 @@ VOCABULARIES = (
         {"group": 4, "net": 4, "usage": 2, "carry": 3, "switch": 1, "ratio": 1},
         signed=0.1,
     ),
-    Vocabulary(
+    Trade(
         "staffing",
         "A hospital books agency staff by the shift.",
         ("nurses", "porters", "clerks", "cooks", "cleaners", "drivers", "technicians", "aides"),
@@ -78,7 +78,7 @@ VOCABULARIES = (
         {"group": 5, "usage": 3, "ratio": 2, "net": 2, "switch": 1, "carry": 1},
         whole=0.8,
     ),
-    Vocabulary(
+    Trade(
         "lots",
         "A pottery plans its firings and what it keeps in store.",
         ("bowls", "jugs", "plates", "vases", "mugs", "pots", "lamps", "tiles", "basins"),
@@ -91,7 +91,7 @@ VOCABULARIES = (
         {"carry": 5, "switch": 3, "usage": 3, "group": 2, "net": 1},
         whole=0.1,
     ),
-    Vocabulary(
+    Trade(
         "covering",
         "A county keeps ambulances on call.",
         ("day crews", "night crews", "bikes", "vans", "doctors", "reserve crews", "boats"),
@@ -104,7 +104,7 @@ VOCABULARIES = (
         {"group": 6, "switch": 3, "usage": 2, "net": 2, "ratio": 1},
         whole=0.7,
     ),
-    Vocabulary(
+    Trade(
         "production",
         "A workshop sells what it makes in several markets.",
         ("chairs", "tables", "desks", "shelves", "stools", "doors", "frames", "chests", "benches"),
@@ -117,7 +117,7 @@ VOCABULARIES = (
         {"usage": 5, "group": 2, "ratio": 2, "net": 2, "average": 1},
         maximize=True,
     ),
-    Vocabulary(
+    Trade(
         "cropping",
         "A cooperative decides what its farms grow.",
         ("wheat", "rape", "clover", "peas", "potatoes", "flax", "carrots", "onions", "spelt"),
@@ -130,7 +130,7 @@ VOCABULARIES = (
         {"group": 4, "ratio": 3, "usage": 3, "average": 2, "switch": 1},
         maximize=True,
     ),
-    Vocabulary(
+    Trade(
         "waterworks",
         "A utility moves water between its reservoirs and towns.",
         ("spring water", "river water", "treated water", "well water", "rain water", "reused water"),
@@ -143,7 +143,7 @@ VOCABULARIES = (
         {"net": 5, "carry": 4, "group": 2, "average": 2, "usage": 1},
         signed=0.15,
     ),
-    Vocabulary(
+    Trade(
         "energy",
         "A grid operator dispatches power for tomorrow.",
         ("wind", "hydro", "gas", "biomass", "solar", "imports", "storage", "coal"),
@@ -156,7 +156,7 @@ VOCABULARIES = (
         {"group": 3, "net": 3, "carry": 2, "ratio": 3, "switch": 2, "usage": 2},
         signed=0.1,
     ),
-    Vocabulary(
+    Trade(
         "printing",
         "A newspaper places its print runs with contractors.",
         ("morning edition", "evening edition", "magazine", "leaflet", "poster", "atlas", "almanac", "guide"),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from whet.envs.ordebug.edits import Edit
-from whet.envs.ordebug.families import Meaning
+from whet.envs.ordebug.families import RowSense
 from whet.envs.ordebug.iis import Iis
 from whet.envs.ordebug.model import LinearProgram
 
@@ -31,7 +31,7 @@ class Scene:
 
     model: LinearProgram
     iis: Iis
-    meanings: dict[str, Meaning]
+    meanings: dict[str, RowSense]
 
 
 Correct = Callable[[random.Random, Scene, str], Correction | None]

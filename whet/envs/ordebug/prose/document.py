@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from whet.envs.ordebug.algebra import number
-from whet.envs.ordebug.families import FAMILIES, Meaning, ProblemDraft, Vocabulary
+from whet.envs.ordebug.families import FAMILIES, ProblemDraft, RowSense, Trade
 from whet.envs.ordebug.families.story import tidy
 from whet.envs.ordebug.instance import Specification
 from whet.envs.ordebug.model import INF, Column, LinearRow
@@ -179,11 +179,11 @@ def prose(rng: random.Random, draft: ProblemDraft) -> Specification:
     return Specification("\n".join(lines), {key: tuple(said) for key, said in written.sources.items() if key})
 
 
-def _entry(words: Vocabulary, draft: ProblemDraft, column: Column) -> str:
+def _entry(words: Trade, draft: ProblemDraft, column: Column) -> str:
     return f"{column.name}; {item_text(words, draft.items[column.name])}; {number(column.cost)}"
 
 
-def _requirement(written: _Document, row: LinearRow, meaning: Meaning) -> None:
+def _requirement(written: _Document, row: LinearRow, meaning: RowSense) -> None:
     if meaning.kind == "ratio":
         _ratio(written, row)
     elif meaning.kind == "switch":

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from whet.envs.ordebug.algebra import number
 from whet.envs.ordebug.families.story import Item
-from whet.envs.ordebug.families.vocabulary import Vocabulary
+from whet.envs.ordebug.families.vocabulary import Trade
 
 _NAMES = (
     *("Amber", "Basil", "Cobalt", "Dahlia", "Ember", "Falcon", "Garnet", "Heron", "Indigo", "Jasper", "Kestrel"),
@@ -40,7 +40,7 @@ def listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def item_text(words: Vocabulary, item: Item) -> str:
+def item_text(words: Trade, item: Item) -> str:
     if item.switch:
         return f"{item.thing} at {item.place}"
     return words.item.format(thing=item.thing, place=item.place)
@@ -54,7 +54,7 @@ class References:
     """
 
     rng: random.Random
-    words: Vocabulary
+    words: Trade
     items: Mapping[str, Item]
     register: Sequence[tuple[str, float]]
     described: float = 0.75
