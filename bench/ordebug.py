@@ -1,19 +1,22 @@
-"""Environment `ordebug`: the generated problems, their certificates and difficulty, the baselines, pace, the import.
+"""Environment `ordebug`: problems and certificates, the panel of adversaries for every cell, policies, pace, imports.
 
-The whole benchmark is 200 problems for each of the twelve cells; `--quick` takes 2 for each.
+`--quick` takes a few problems of each cell; `--write` puts the panel into docs/ordebug.md. Needs the extra
+`ordebug-bench` (scikit-learn, PuLP with CBC).
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 
+import ordebug_cbc as cbc
+from ordebug_panel import COMPILED, MARGIN, PanelRow, markdown, panel
 from ordebug_play import iis_milliseconds, pace, two_against_one
 from rows import Row, arguments, report
 
@@ -23,7 +26,8 @@ from whet.envs.ordebug.edits import apply_all
 from whet.envs.ordebug.environment import OrDebug, task_of
 from whet.envs.ordebug.generate import generate_all
 from whet.envs.ordebug.iis import find_iis, is_irreducible
-from whet.envs.ordebug.instance import CELLS, DIFFICULTIES, FAULT_KINDS, Cell, Instance
+from whet.envs.ordebug.instance import Instance
+from whet.envs.ordebug.ladder import CELLS, RUNGS, SIZES, SUBTLETIES, Cell, rung
 from whet.envs.ordebug.maker import make
 from whet.envs.ordebug.play import OrDebugSettings
 from whet.envs.ordebug.solver import feasible, solve
@@ -32,6 +36,18 @@ from whet.rollout.workbench import Workbench
 from whet.types import SPLITS, Label, Split
 
 SEED = 2026
+HELD_OUT_SEED = 20_261_115
+"""Problems of this seed are looked at by the panel alone: nothing was tuned on them."""
+
+PANEL = {"easy": 80, "medium": 40, "hard": 32, "tiny": 40, "small": 32, "large": 12}
+ENOUGH = 80
+"""Problems of a cell or rung in the panel, and how many are needed to hold a figure against a bar."""
+
+SECOND = 5
+"""Problems of a cell that another engine is asked about."""
+
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "ordebug.md"
+BEGIN, END = "<!-- panel: bench/ordebug.py --write -->", "<!-- end of panel -->"
 PROCESSES = 2
 SAMPLE = Path(__file__).resolve().parents[1] / "tests" / "envs" / "ordebug" / "data" / "sample"
 SETTINGS = OrDebugSettings(max_steps=40)
@@ -109,36 +125,60 @@ def split_rows(each: int, pool: ProcessPoolExecutor) -> Iterator[Row]:
     yield Row("splits/contents_in_two", repeats, "contents", 0, repeats == 0, condition=f"{len(wanted)} drawn")
 
 
-def difficulty_rows(instances: Sequence[Instance]) -> Iterator[Row]:
-    """The least gap between neighbouring difficulties of each type, in points of the search-repair rate."""
-    for kind in FAULT_KINDS:
-        rates = [
-            100.0
-            * fmean(
-                instance.certificate.search_rate
-                for instance in instances
-                if (instance.kind, instance.difficulty) == (kind, level)
-            )
-            for level in DIFFICULTIES
-        ]
-        gap = min(easier - harder for easier, harder in pairwise(rates))
-        said = ", ".join(f"{level} {rate:.1f} %" for level, rate in zip(DIFFICULTIES, rates, strict=True))
-        yield Row(f"difficulty/separation_{kind}", gap, "points", 15.0, gap >= 15.0, condition=said)
+def panel_groups(quick: bool) -> list[tuple[str, list[Cell], int]]:
+    """The twelve cells, then the rungs that are shown at once, fault types in turn; how many problems of each.
+
+    Classifiers need many, and easy problems are made fast.
+    """
+    groups = [(cell.name, [cell], 8 if quick else PANEL[cell.difficulty]) for cell in CELLS]
+    for size in SIZES[:-1]:
+        for subtlety in SUBTLETIES:
+            there = [made for made in RUNGS if made.sizes == (size,) and made.subtlety == subtlety]
+            groups.append((f"{size}_{subtlety}", there, 8 if quick else PANEL[size]))
+    return groups
+
+
+def panel_rows(quick: bool, pool: ProcessPoolExecutor, kept: list[PanelRow]) -> Iterator[Row]:
+    """The panel; what is kept goes into the documentation."""
+    for row in panel(panel_groups(quick), HELD_OUT_SEED, pool):
+        kept.append(row)
+        name, value = row.best
+        said = f"{row.problems} problems, chance {row.figures['chance']:.2f}, best {name} {value:.2f}"
+        above, patterns = row.above_chance, row.figures["patterns"]
+        enough = row.problems >= ENOUGH
+        yield Row(
+            f"panel/{row.name}/above_chance",
+            above,
+            "share",
+            MARGIN,
+            above <= MARGIN if enough else None,
+            condition=said,
+        )
+        yield Row(f"panel/{row.name}/patterns", patterns, "repaired", COMPILED, patterns < COMPILED, condition=said)
+        inverse = row.figures["inverse"]
+        yield Row(f"panel/{row.name}/inverse", inverse, "repaired", condition="knows the generator's grammar")
+
+
+def agreement_rows(instances: Sequence[Instance], pool: ProcessPoolExecutor) -> Iterator[Row]:
+    """CBC on a sample of every cell."""
+    for cell in CELLS:
+        there = [one for one in instances if (one.kind, one.difficulty) == (cell.kind, cell.difficulty)][:SECOND]
+        share = fmean(pool.map(cbc.agrees, there))
+        yield Row(f"agreement/{cell.name}", share, "share", 1.0, share == 1.0, condition=f"{len(there)} problems, CBC")
 
 
 def baseline_rows(instances: Sequence[Instance], pool: ProcessPoolExecutor) -> Iterator[Row]:
-    hard = [instance for instance in instances if instance.difficulty == "hard"]
-    dropped = fmean(pool.map(repaired, [(instance, "drop-first-iis") for instance in hard], chunksize=8))
-    said = f"{len(hard)} hard problems, played"
-    yield Row("baselines/drop_first_iis_on_hard", dropped, "repaired", 0.10, dropped < 0.10, condition=said)
-    known = fmean(pool.map(repaired, [(instance, "oracle") for instance in hard], chunksize=8))
-    yield Row("baselines/oracle_on_hard", known, "repaired", 1.0, known == 1.0, condition=said)
+    dropped = fmean(pool.map(repaired, [(instance, "drop-first-iis") for instance in instances], chunksize=8))
+    said = f"{len(instances)} problems of all cells, played"
+    yield Row("baselines/drop_first_iis", dropped, "repaired", 0.15, dropped < 0.15, condition=said)
+    known = fmean(pool.map(repaired, [(instance, "oracle") for instance in instances], chunksize=8))
+    yield Row("baselines/oracle", known, "repaired", 1.0, known == 1.0, condition=said)
 
 
 def pace_rows(instances: Sequence[Instance], quick: bool) -> Iterator[Row]:
-    easy = [instance for instance in instances if instance.difficulty == "easy" and not instance.sabotaged.mixed][:20]
+    easy = [make(rung("tiny", "near", "ABCD"[place % 4]), None, place, SEED) for place in range(8 if quick else 20)]
     steps = pace(easy, 1 if quick else 5).per_cpu_second
-    yield Row("pace/steps_a_core", steps, "steps/s", 300, steps >= 300, condition=f"{len(easy)} easy linear problems")
+    yield Row("pace/steps_a_core", steps, "steps/s", 500, steps >= 500, condition=f"{len(easy)} tiny problems")
     by_wall, by_cpu = two_against_one(easy[:10], 1 if quick else 5)
     yield Row("pace/two_processes_by_cpu", by_cpu, "times one", 1.7, by_cpu >= 1.7, condition="CPU time")
     yield Row("pace/two_processes_by_wall", by_wall, "times one", condition="wall clock; an idle machine is needed")
@@ -168,20 +208,44 @@ def _restored(instance: Instance) -> bool:
     )
 
 
-def measured(quick: bool) -> Iterator[Row]:
-    n = 2 if quick else 200
+def huge_rows(pool: ProcessPoolExecutor) -> Iterator[Row]:
+    """Models of 500 rows and more: one of each type, repaired by the oracle."""
+    made = list(pool.map(make, [rung("huge", "near", kind) for kind in "ABCD"], [None] * 4, range(4)))
+    known = fmean(pool.map(repaired, [(instance, "oracle") for instance in made]))
+    sizes = [len(instance.sabotaged.rows) for instance in made]
+    yield Row("huge/oracle", known, "repaired", 1.0, known == 1.0, condition=f"{min(sizes)} to {max(sizes)} rows")
+
+
+def measured(quick: bool, kept: list[PanelRow]) -> Iterator[Row]:
+    n = 1 if quick else 20
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as name, ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
+        yield from panel_rows(quick, pool, kept)
         yield from generation_rows(Path(name), n)
         instances = load_directory(Path(name) / "first").instances
         yield from certificate_rows(instances, n, pool)
-        yield from split_rows(1 if quick else 10, pool)
-        yield from difficulty_rows(instances)
+        yield from agreement_rows(instances, pool)
+        yield from split_rows(1 if quick else 4, pool)
         yield from baseline_rows(instances, pool)
         yield from pace_rows(instances, quick)
+        if not quick:
+            yield from huge_rows(pool)
     yield from import_rows()
 
 
+def write_panel(rows: Sequence[PanelRow]) -> None:
+    """Put the panel between its marks in the documentation."""
+    text = DOCS.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    DOCS.write_text(f"{before}{BEGIN}\n{markdown(rows)}\n{END}{after}", encoding="utf-8")
+
+
 if __name__ == "__main__":
+    writes = "--write" in sys.argv
+    sys.argv = [word for word in sys.argv if word != "--write"]
     chosen = arguments(__doc__)
-    report(measured(chosen.quick), chosen.json)
+    found: list[PanelRow] = []
+    report(measured(chosen.quick, found), chosen.json)
+    if writes:
+        write_panel(found)

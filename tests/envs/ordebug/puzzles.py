@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -9,7 +10,9 @@ from whet.envs.base import Messages
 from whet.envs.ordebug.edits import AddRow, DropRow, Edit, SetBounds, SetRhs, SetSense, SetType, apply_all
 from whet.envs.ordebug.environment import task_of
 from whet.envs.ordebug.iis import find_iis
-from whet.envs.ordebug.instance import Certificate, Instance, PlantedFault, instance_id
+from whet.envs.ordebug.instance import Certificate, Instance, PlantedFault, Specification, instance_id
+from whet.envs.ordebug.ladder import EVERY_CELL
+from whet.envs.ordebug.maker import make
 from whet.envs.ordebug.model import Column, LinearProgram, LinearRow
 from whet.envs.ordebug.play import OrDebugSettings, play
 from whet.envs.ordebug.solver import solve
@@ -48,10 +51,13 @@ def instance(*repair: Edit, original: LinearProgram = BAKERY, breaking: Sequence
     assert iis is not None
     best = solve(original).objective
     assert best is not None
-    certificate = Certificate(original.digest, best, len(repair), iis, 0, False, None, 0.0, False, True)
+    certificate = Certificate(original.digest, best, len(repair), iis, 0, False, (), False, True)
     fault = PlantedFault("A", "by_hand", tuple(repair), "Something was changed.")
     name = instance_id(SPECIFICATION, sabotaged)
-    return Instance(name, "A", "easy", "bakery", SPECIFICATION, original, sabotaged, (fault,), certificate)
+    text = Specification(SPECIFICATION, {"row:r2": ("Work: 2 x1 + x2 is at most 50 hours.",)})
+    return Instance(
+        name, "A", "easy", "bakery", original.digest, text, text, original, sabotaged, (fault,), certificate
+    )
 
 
 def flipped() -> Instance:
@@ -102,6 +108,12 @@ def driven(
 ) -> Transcript:
     with Workbench() as perform:
         return drive(play(one, task(one, settings).messages, settings), answer, perform)
+
+
+@functools.cache
+def made(name: str, index: int = 0) -> Instance:
+    """A problem of a cell, made once for all tests."""
+    return make(EVERY_CELL[name], None, index, seed=3)
 
 
 def acts(*lines: str) -> list[str]:

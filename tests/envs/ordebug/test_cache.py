@@ -9,7 +9,9 @@ import pytest
 from whet.envs import splits
 from whet.envs.ordebug import cache, maker
 from whet.envs.ordebug.cache import certified, default_folder, generator_digest
+from whet.envs.ordebug.families import SEEN
 from whet.envs.ordebug.instance import Instance
+from whet.envs.ordebug.ladder import cell
 from whet.types import SPLITS
 
 
@@ -19,7 +21,7 @@ def _forgetful() -> None:
 
 
 def ask(folder: Path, index: int = 0) -> Instance:
-    return certified("B", "easy", "train", index, folder=folder)
+    return certified(cell("B", "easy"), "train", index, families=SEEN, folder=folder)
 
 
 def again(folder: Path) -> Instance:
@@ -56,6 +58,17 @@ def test_an_object_that_was_tampered_with_is_made_again(tmp_path: Path) -> None:
     assert again(tmp_path).difficulty == made.difficulty
 
 
+def test_files_that_were_swapped_are_found_out(tmp_path: Path) -> None:
+    """Each file is sound in itself; only together they would serve the problem of another request."""
+    first, second = ask(tmp_path), ask(tmp_path, 1)
+    names = sorted((tmp_path / "names").iterdir())
+    one, other = (name.read_text() for name in names)
+    names[0].write_text(other)
+    names[1].write_text(one)
+    assert again(tmp_path) == first
+    assert ask(tmp_path, 1) == second
+
+
 def test_a_folder_that_cannot_be_written_to_is_no_hindrance(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
@@ -72,7 +85,7 @@ def test_other_code_or_another_solver_asks_for_other_instances(tmp_path: Path, m
 def test_every_instance_belongs_to_its_split_by_content(tmp_path: Path) -> None:
     for split in SPLITS:
         for index in range(3):
-            one = certified("A", "easy", split, index, folder=tmp_path)
+            one = certified(cell("A", "easy"), split, index, families=SEEN, folder=tmp_path)
             assert splits.split_of(one.content) == split
 
 

@@ -13,7 +13,8 @@ import pytest
 from whet.envs.ordebug import FAMILY
 from whet.envs.ordebug.demonstrations import demonstration
 from whet.envs.ordebug.environment import OrDebug, instance_of
-from whet.envs.ordebug.family import CELL_NAMES
+from whet.envs.ordebug.families import HELD_OUT, SEEN
+from whet.envs.ordebug.family import CELL_NAMES, RUNG_NAMES
 from whet.envs.ordebug.play import OrDebugSettings
 from whet.errors import WhetError
 from whet.rollout.drive import drive
@@ -36,8 +37,43 @@ def build(variant: str = "", source: str = "", **args: Any) -> OrDebug:
     return env
 
 
-def test_there_are_twelve_cells() -> None:
-    assert len(FAMILY.variants()) == 12
+def test_there_are_twelve_cells_and_fifteen_rungs() -> None:
+    assert len(CELL_NAMES) == 12
+    assert FAMILY.variants() == (*CELL_NAMES, *RUNG_NAMES)
+    assert len(RUNG_NAMES) == 15
+
+
+def test_fault_types_take_turns_on_a_rung() -> None:
+    env = build("tiny_near")
+    assert [env.label("train", index).kind for index in range(6)] == ["A", "B", "C", "D", "mixed", "A"]
+    assert {build("tiny_near", type="C").label("train", index).kind for index in range(4)} == {"C"}
+    assert build(size="tiny", subtlety="near").label("train", 0) == env.label("train", 0)
+
+
+def test_families_that_are_held_out_are_never_trained_on() -> None:
+    env = build("tiny_near", families="held_out")
+    assert env.size("train") == 0
+    with pytest.raises(WhetError, match="held out"):
+        env.instance("train", 0)
+    assert env.instance("select", 0).family in HELD_OUT
+    every = build("tiny_near", families="all")
+    assert {every.instance("train", index).family for index in range(4)} <= set(SEEN)
+
+
+def test_the_form_of_the_specification_changes_the_text_and_nothing_else() -> None:
+    prose, table = build("tiny_near"), build("tiny_near", spec="table")
+    assert prose.instance("train", 0) == table.instance("train", 0)
+    assert prose.task("train", 0).data["model"] == table.task("train", 0).data["model"]
+    assert "Remarks" in prose.task("train", 0).messages[0].text
+    assert "Requirements:" in table.task("train", 0).messages[0].text
+    assert prose.fingerprint != table.fingerprint
+
+
+def test_a_tiny_prompt_is_short() -> None:
+    env = build("tiny_near")
+    for index in range(5):
+        assert len(env.instance("train", index).sabotaged.rows) <= 6
+        assert len(env.task("train", index).messages[0].text) / 3.0 <= 900
 
 
 def test_cells_take_turns() -> None:
@@ -67,6 +103,9 @@ def test_cells_are_chosen_by_variant_or_argument(variant: str, args: dict[str, A
         ("type_A_easy", "somewhere", {}, "takes no cell"),
         ("", "", {"cell": "type_A_easy", "type": "A"}, "the one or the other"),
         ("", "", {"difficulty": "harder"}, "difficulty"),
+        ("", "", {"difficulty": "hard", "size": "tiny"}, "the one or the other"),
+        ("huge_near", "", {}, "reveal=query"),
+        ("tiny_far", "", {"type": "B"}, "no problems of that type"),
         ("", "", {"max_steps": 0}, "above 0"),
         ("", "", {"reveal": "nothing"}, "reveal"),
         ("", "/nowhere/at/all", {}, "not a directory"),
@@ -143,8 +182,18 @@ def test_a_missing_solver_is_named_with_its_install_command(monkeypatch: pytest.
 
 
 def test_listing_the_cells_needs_no_solver() -> None:
-    assert FAMILY.variants() == CELL_NAMES
-    assert {one.name for one in FAMILY.arguments("")} >= {"cell", "type", "difficulty", "reveal", "max_steps", "reward"}
+    assert {one.name for one in FAMILY.arguments("")} >= {
+        "cell",
+        "type",
+        "difficulty",
+        "size",
+        "subtlety",
+        "spec",
+        "families",
+        "reveal",
+        "max_steps",
+        "reward",
+    }
 
 
 @pytest.mark.parametrize("reveal", ["full", "query"])
@@ -153,5 +202,5 @@ def test_demonstrations_are_varied_and_within_the_limit(reveal: Any) -> None:
     settings = OrDebugSettings(reveal=reveal, max_steps=6)
     told = [demonstration(instance, settings, seed) for seed in range(30)]
     assert all(len(one) <= 6 and one[-1].action.name == "submit" for one in told)
-    assert len({tuple(step.action for step in one) for one in told}) > 5
-    assert len({one[0].thought for one in told}) > 3
+    assert len({tuple(step.action for step in one) for one in told}) > 2
+    assert len({one[0].thought for one in told}) == 3

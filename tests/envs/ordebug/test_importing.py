@@ -77,7 +77,7 @@ def test_the_repair_is_also_read_from_the_published_sentence(folder: Path, sampl
 
 
 def test_the_text_that_names_the_error_is_left_out(sample: ImportResult) -> None:
-    assert all(one.specification == "" for one in sample.instances)
+    assert all(one.prose.text == one.table.text == "" for one in sample.instances)
 
 
 @pytest.mark.parametrize(

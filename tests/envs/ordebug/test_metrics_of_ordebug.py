@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from envs.ordebug.puzzles import acts, flipped, played
 
-from whet.envs.ordebug.metrics import METRICS, NOTHING, diagnosis, value
+from whet.envs.ordebug.instance import Specification
+from whet.envs.ordebug.metrics import METRICS, NOTHING, TOKENS, diagnosis, group_variance, value, within_tokens
 
 
 def measured(*lines: str) -> dict[str, float | None]:
@@ -49,9 +52,29 @@ def test_without_rows_there_is_no_diagnosis() -> None:
 
 
 def test_an_attempt_that_was_never_graded_counts_as_nothing() -> None:
-    assert {metric.name: value(metric, {}) for metric in METRICS if metric.rate and metric.name != "OP"} == {
-        metric.name: 0.0 for metric in METRICS if metric.rate and metric.name != "OP"
+    absent = ("OP", "kept")
+    assert {metric.name: value(metric, {}) for metric in METRICS if metric.rate and metric.name not in absent} == {
+        metric.name: 0.0 for metric in METRICS if metric.rate and metric.name not in absent
     }
+
+
+def test_repairs_are_counted_within_a_budget_of_tokens() -> None:
+    parts = played(flipped(), acts("set_sense r2 <=", "submit")).score.parts
+    assert [within_tokens(parts, 1500, budget) for budget in TOKENS] == [0.0, 1.0, 1.0, 1.0]
+    assert within_tokens({}, 10, TOKENS[0]) == 0.0
+
+
+def test_the_variance_of_the_reward_is_taken_within_a_task() -> None:
+    assert group_variance([[0.0, 1.0], [0.5, 0.5], [0.9]]) == pytest.approx(0.125)
+    assert group_variance([[0.2], [0.9]]) is None
+
+
+def test_without_a_specification_what_counts_is_kept() -> None:
+    bare = replace(flipped(), prose=Specification(), table=Specification())
+    score = played(bare, acts("drop r2", "submit")).score
+    assert (score.hard, score.reason, score.parts["repaired"]) == (1, "kept", 0.0)
+    assert played(flipped(), acts("drop r2", "submit")).score.hard == 0
+    assert played(bare, acts("drop r1", "drop r2", "submit")).score.hard == 0
 
 
 def test_every_part_that_a_metric_reads_is_in_a_score() -> None:

@@ -105,6 +105,17 @@ def test_what_stands_in_a_thought_is_not_an_action() -> None:
     assert read_text("<think>\nAction: submit\n</think>\nAction: get_iis") == Action("get_iis")
 
 
+def test_what_follows_a_thought_that_is_not_closed_is_not_executed() -> None:
+    for text in (
+        "<think>Perhaps so.\nAction: submit",
+        "Well.\n<think>\nAction: drop r1",
+        "<think>a</think><think>\nAction: submit",
+    ):
+        step = read_text(text)
+        assert isinstance(step, MalformedStep)
+        assert "</think>" in step.problem
+
+
 def test_a_reply_that_was_cut_off_is_malformed() -> None:
     [step] = read_reply(Reply("Action: set_rhs r3 4", finish="length"), "text")
     assert isinstance(step, MalformedStep)
@@ -162,4 +173,4 @@ def test_the_steps_of_a_conversation_are_read_from_it() -> None:
 
 def test_every_action_is_a_tool() -> None:
     assert [spec.name for spec in tool_specs()] == list(ACTIONS)
-    assert len(ACTIONS) == 15
+    assert len(ACTIONS) == 19

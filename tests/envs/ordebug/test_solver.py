@@ -110,8 +110,10 @@ def test_threads_do_not_disturb_each_other() -> None:
         ([SetCoef("r4", "x1", 0.1)], False),
         ([SetType("x3", "continuous")], False),
         ([SetType("x1", "integer")], False),
-        ([SetBounds("x1", 0.0, 25.0)], True),
-        ([SetBounds("x1", 0.0, None)], True),
+        ([SetBounds("x1", 0.0, 25.0)], False),
+        ([SetBounds("x1", 0.0, None)], False),
+        ([SetBounds("x1", 0.0, None), AddRow("r9", (("x1", 2.0),), "<=", 80.0)], True),
+        ([SetBounds("x3", 0.0, 10.5)], True),
         ([SetBounds("x3", 0.0, 9.0)], False),
     ],
 )
@@ -129,6 +131,23 @@ def test_a_redundant_requirement_may_not_be_left_out() -> None:
 def test_a_requirement_may_be_stated_in_other_words() -> None:
     scaled = [DropRow("r2"), AddRow("hours", (("x1", -4.0), ("x2", -2.0)), ">=", -100.0)]
     assert equivalent(apply_all(BAKERY, scaled), BAKERY).same
+
+
+def test_an_equation_may_be_stated_as_two_rows() -> None:
+    terms = (("x1", 1.0), ("x2", 1.0))
+    original = AddRow("sum", terms, "=", 20.0).apply(BAKERY)
+    halves = [
+        DropRow("sum"),
+        AddRow("least", terms, ">=", 20.0),
+        AddRow("most", (("x1", -2.0), ("x2", -2.0)), ">=", -40.0),
+    ]
+    assert equivalent(apply_all(original, halves), original).same
+    assert not equivalent(apply_all(original, halves[:2]), original).same
+
+
+def test_a_loosened_bound_is_no_repair_even_where_it_changes_no_point() -> None:
+    assert equivalent(SetBounds("x1", -5.0, 40.0).apply(flipped().original), flipped().original).same is False
+    assert equivalent(SetBounds("x1", 0.0, 99.0).apply(BAKERY), BAKERY).why == "requirement x1 is not stated"
 
 
 def test_whole_numbers_leave_room_in_a_right_hand_side() -> None:

@@ -83,7 +83,7 @@ def gradient(
     json: Annotated[Path | None, typer.Option("--json", help="Also write the figures here.")] = None,
     runs: RunsOption = Path("runs"),
 ) -> None:
-    """Evaluate the twelve cells and hold RR@5 against the bands of its difficulty; started again, it continues."""
+    """Evaluate the twelve cells and hold repaired@10 against the expected bands; started again, it continues."""
     from whet.apps.ordebug import gradient as room
     from whet.apps.ordebug.generation import cells_named
     from whet.envs.arguments import parse_args

@@ -21,19 +21,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PolicyFigures:
-    """What one policy did: every metric as a mean over tasks with its interval, DA, and tokens written an attempt."""
+    """What one policy did: every metric as a mean over tasks with its interval, DA, tokens written an attempt, and how
+    much the reward of one task varies from attempt to attempt (None where each was made once)."""
 
     who: str
     tasks: int
     metrics: dict[str, Estimate]
     diagnosis: float | None
     tokens: float
+    group_variance: float | None = None
 
     def to_data(self) -> dict[str, Any]:
         return {
             "tasks": self.tasks,
             "tokens": self.tokens,
             "DA": self.diagnosis,
+            "reward variance": self.group_variance,
             **{
                 name: {"value": estimate.value, "low": estimate.interval.low, "high": estimate.interval.high}
                 for name, estimate in self.metrics.items()
@@ -62,19 +65,33 @@ def figures(who: str, rollouts: Iterable[Rollout]) -> PolicyFigures:
     parts = [score.parts for _, score in scored]
     found: dict[str, Estimate] = {}
     for metric in metrics.METRICS:
-        by_task: dict[int, list[float]] = {}
-        for (rollout, _), values in zip(scored, parts, strict=True):
-            value = metrics.value(metric, values)
-            if value is not None:
-                by_task.setdefault(rollout.ticket.index, []).append(value)
-        means = [math.fsum(values) / len(values) for values in by_task.values()]
-        estimate = mean_estimate(means, span=(0.0, 1.0) if metric.rate else (0.0, max([1.0, *means])))
-        if estimate is not None:
-            found[metric.name] = estimate
+        values = [metrics.value(metric, each) for each in parts]
+        _estimated(found, metric.name, metric.rate, zip(scored, values, strict=True))
+    for budget in metrics.TOKENS:
+        within = [metrics.within_tokens(s.parts, r.usage.completion_tokens, budget) for r, s in scored]
+        _estimated(found, f"repaired in {budget} tokens", True, zip(scored, within, strict=True))
     tokens = [float(rollout.usage.completion_tokens) for rollout, _ in scored]
     tasks = len({rollout.ticket.index for rollout, _ in scored})
     mean_tokens = math.fsum(tokens) / len(tokens) if tokens else 0.0
-    return PolicyFigures(who, tasks, found, metrics.diagnosis(parts), mean_tokens)
+    rewards: dict[int, list[float]] = {}
+    for rollout, score in scored:
+        rewards.setdefault(rollout.ticket.index, []).append(score.parts.get("reward_repair", 0.0))
+    spread = metrics.group_variance(list(rewards.values()))
+    return PolicyFigures(who, tasks, found, metrics.diagnosis(parts), mean_tokens, spread)
+
+
+def _estimated(
+    found: dict[str, Estimate], name: str, rate: bool, values: Iterable[tuple[tuple[Rollout, Any], float | None]]
+) -> None:
+    """Put the mean over tasks into `found`, where there is one."""
+    by_task: dict[int, list[float]] = {}
+    for (rollout, _), value in values:
+        if value is not None:
+            by_task.setdefault(rollout.ticket.index, []).append(value)
+    means = [math.fsum(each) / len(each) for each in by_task.values()]
+    estimate = mean_estimate(means, span=(0.0, 1.0) if rate else (0.0, max([1.0, *means])))
+    if estimate is not None:
+        found[name] = estimate
 
 
 def table(rows: Sequence[PolicyFigures], title: str = "") -> Table:
@@ -87,11 +104,12 @@ def table(rows: Sequence[PolicyFigures], title: str = "") -> Table:
     for row in rows:
         made.add_column(row.who.removeprefix(BASELINE), justify="right")
     made.add_row("tasks", *(str(row.tasks) for row in rows))
-    for metric in metrics.METRICS:
-        found = [row.metrics.get(metric.name) for row in rows]
-        made.add_row(
-            metric.name, *(_cell(estimate, metric.rate, wide=not place) for place, estimate in enumerate(found))
-        )
+    lines = [(metric.name, metric.rate) for metric in metrics.METRICS]
+    for name, rate in [*lines, *((f"repaired in {budget} tokens", True) for budget in metrics.TOKENS)]:
+        found = [row.metrics.get(name) for row in rows]
+        made.add_row(name, *(_cell(estimate, rate, wide=not place) for place, estimate in enumerate(found)))
+    spread = [row.group_variance for row in rows]
+    made.add_row("reward variance", *("-" if value is None else f"{value:.3f}" for value in spread))
     made.add_row("DA", *("-" if row.diagnosis is None else f"{100 * row.diagnosis:.0f} %" for row in rows))
     made.add_row("tokens", *(f"{row.tokens:.0f}" for row in rows))
     return made

@@ -9,7 +9,7 @@ from whet.envs.ordebug.directory import ImportResult, load_directory
 from whet.envs.ordebug.family import CELL_NAMES
 from whet.envs.ordebug.generate import DirectorySummary, generate_all
 from whet.envs.ordebug.gurobi import disagreement
-from whet.envs.ordebug.instance import CELLS
+from whet.envs.ordebug.ladder import CELLS
 from whet.errors import WhetError, nearest
 
 
@@ -46,7 +46,7 @@ def _line(cell: DirectorySummary) -> str:
     low, high = cell.rows
     return (
         f"{cell.cell.name:<15} {cell.problems:>5} problems, {low} to {high} rows, "
-        f"repaired by search {100 * cell.search_rate:.0f} %, by dropping {100 * cell.drop_first_rate:.0f} %"
+        f"{cell.suspects:.1f} suspects, repaired by dropping {100 * cell.drop_first_rate:.0f} %"
     )
 
 

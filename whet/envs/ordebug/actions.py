@@ -92,24 +92,30 @@ def _add(given: Mapping[str, Any]) -> Edit:
 
 
 ACTIONS: Mapping[str, Signature] = {
-    "get_iis": Signature(
-        "get_iis", "find a smallest set of constraints and bounds that contradict each other", {}, _plain("get_iis")
+    "get_iis": Signature("get_iis", "a smallest set of constraints and bounds that contradict", {}, _plain("get_iis")),
+    "another_iis": Signature("another_iis", "a further contradiction, if there is one", {}, _plain("another_iis")),
+    "relaxation": Signature(
+        "relaxation", "where the least total violation of constraints and bounds falls", {}, _plain("relaxation")
+    ),
+    "farkas": Signature("farkas", "multipliers that prove the contradiction", {}, _plain("farkas")),
+    "find": Signature(
+        "find WORD ...", "lines of the specification with these words", {"names": _NAMES}, _about_names("find")
     ),
     "check_slack": Signature(
         "check_slack ROW",
-        "where the constraint stands at the optimum, or at the point that violates least",
+        "where a constraint stands now",
         {"row": _NAME},
         lambda given: Action("check_slack", names=(_word(given["row"], "check_slack"),)),
     ),
     "show": Signature(
         "show NAME ...",
-        f"print up to {SHOWN_AT_ONCE} constraints, variables, or 'objective' as they stand now",
+        f"up to {SHOWN_AT_ONCE} constraints or variables, or objective",
         {"names": _NAMES},
         _about_names("show"),
     ),
     "set_sense": Signature(
         "set_sense ROW <=|>=|=",
-        "change the comparison of a constraint",
+        "change a comparison",
         {"row": _NAME, "sense": {"type": "string", "enum": list(SENSES)}},
         _editing("set_sense", lambda given: SetSense(_word(given["row"], "set_sense"), _sense(given["sense"]))),
     ),
@@ -121,7 +127,7 @@ ACTIONS: Mapping[str, Signature] = {
     ),
     "set_coef": Signature(
         "set_coef ROW VARIABLE NUMBER",
-        "change a coefficient; 0 removes the term, a new variable adds one",
+        "change a coefficient; 0 removes the term",
         {"row": _NAME, "variable": _NAME, "value": _NUMBER},
         _editing(
             "set_coef",
@@ -132,7 +138,7 @@ ACTIONS: Mapping[str, Signature] = {
     ),
     "set_bounds": Signature(
         "set_bounds VARIABLE LOWER UPPER",
-        "change both bounds; none for no bound",
+        "change both bounds; none: no bound",
         {"variable": _NAME, "lower": _BOUND, "upper": _BOUND},
         _editing(
             "set_bounds",
@@ -143,7 +149,7 @@ ACTIONS: Mapping[str, Signature] = {
     ),
     "set_type": Signature(
         "set_type VARIABLE continuous|integer|binary [LOWER UPPER]",
-        "change the type, with bounds if they change too",
+        "change the type",
         {
             "variable": _NAME,
             "type": {"type": "string", "enum": list(KINDS)},
@@ -155,7 +161,7 @@ ACTIONS: Mapping[str, Signature] = {
     ),
     "relax": Signature(
         "relax ROW AMOUNT",
-        "widen a constraint by an amount",
+        "widen a constraint",
         {"row": _NAME, "amount": _NUMBER},
         _editing("relax", lambda given: Relax(_word(given["row"], "relax"), _number(given["amount"]))),
     ),
@@ -167,7 +173,7 @@ ACTIONS: Mapping[str, Signature] = {
     ),
     "add": Signature(
         "add ROW: 2 x1 + 3 x2 <= 40",
-        "add a constraint under a new name",
+        "add a constraint",
         {"row": _NAME, "constraint": {"type": "string", "description": "such as 2 x1 + 3 x2 <= 40"}},
         _editing("add", _add),
     ),
@@ -175,11 +181,11 @@ ACTIONS: Mapping[str, Signature] = {
     "reset": Signature("reset", "take back every edit", {}, _plain("reset")),
     "diagnose": Signature(
         "diagnose NAME ...",
-        "say which constraints and variables are wrong; the last diagnosis counts",
+        "say what is wrong; the last one counts",
         {"names": _NAMES},
         _about_names("diagnose"),
     ),
-    "submit": Signature("submit", "hand in the model as it stands; ends the attempt", {}, _plain("submit")),
+    "submit": Signature("submit", "hand in the model; ends the attempt", {}, _plain("submit")),
 }
 
 

@@ -1,7 +1,8 @@
 """Certified instances on disk, by content: an object is named by its digest, a request by what was asked for.
 
-The environment asks here for the instance of a cell, split and index; what is not there yet is made and kept. The
-cache only saves time: it may be deleted, and an object that was tampered with is made again.
+The environment asks here for the instance of a cell, split and index; what is not there yet is made and kept. An object
+says which request it answers, so one that lies in the place of another is not taken for it. The cache only saves time:
+it may be deleted, and an object that was tampered with is made again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import orjson
 
 from whet.envs import fingerprint
 from whet.envs.ordebug import maker
-from whet.envs.ordebug.instance import Cell, Difficulty, FaultKind, Instance
+from whet.envs.ordebug.instance import Instance
+from whet.envs.ordebug.ladder import Cell
 from whet.envs.ordebug.model import ModelError
 from whet.keys import bytes_digest, digest
 from whet.types import Split
@@ -52,13 +54,14 @@ class Cache:
         if bytes_digest(data) != name:
             return None
         try:
-            return Instance.from_data(orjson.loads(data))
-        except ModelError:
+            held = orjson.loads(data)
+            return Instance.from_data(held["instance"]) if held["request"] == request else None
+        except (ModelError, KeyError, TypeError, orjson.JSONDecodeError):
             return None
 
     def put(self, request: str, made: Instance) -> None:
         """Keep an instance; a folder that cannot be written to is left alone."""
-        data = orjson.dumps(made.to_data(), option=orjson.OPT_SORT_KEYS)
+        data = orjson.dumps({"request": request, "instance": made.to_data()}, option=orjson.OPT_SORT_KEYS)
         name = bytes_digest(data)
         try:
             _write(self.folder / "objects" / f"{name}.json", data)
@@ -68,19 +71,19 @@ class Cache:
 
 
 def certified(
-    kind: FaultKind, difficulty: Difficulty, split: Split, index: int, *, seed: int = 0, folder: Path | None = None
+    cell: Cell, split: Split, index: int, *, families: tuple[str, ...], seed: int = 0, folder: Path | None = None
 ) -> Instance:
     """The instance of a cell at an index of a split: the same for everybody who asks with the same generator."""
-    return _certified(Cell(kind, difficulty), split, index, seed, folder or default_folder())
+    return _certified(cell, split, index, families, seed, folder or default_folder())
 
 
 @functools.lru_cache(maxsize=512)
-def _certified(cell: Cell, split: Split, index: int, seed: int, folder: Path) -> Instance:
+def _certified(cell: Cell, split: Split, index: int, families: tuple[str, ...], seed: int, folder: Path) -> Instance:
     cache = Cache(folder)
-    request = digest(generator_digest(), cell.name, split, index, seed)
+    request = digest(generator_digest(), cell.name, split, index, list(families), seed)
     found = cache.get(request)
     if found is None:
-        found = maker.make(cell, split, index, seed)
+        found = maker.make(cell, split, index, seed, families)
         cache.put(request, found)
     return found
 

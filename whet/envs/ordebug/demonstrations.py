@@ -1,50 +1,45 @@
-"""Worked attempts for supervised training: the oracle's repairs, told in varied ways in the play's own protocol.
+"""Worked attempts for supervised training, made of evidence: look, quote, compare, edit what was seen, verify, submit.
 
-A demonstration looks before it edits, says why, and sometimes tries a wrong edit and takes it back. It is drawn from
-a seed, so that the same instance may be shown in several ways.
+A demonstration knows the repair, but does not act on anything before the play has shown it. It asks for a subsystem,
+reads its members one after the other against the passages of the specification that they rest on, and stops where they
+differ. Where all agree, or the model stays infeasible, it asks again. Some follow a wrong scent first and take it back.
+It is drawn from a seed, so that the same instance may be shown in several ways.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from whet.envs.ordebug.actions import SHOWN_AT_ONCE, Action, editing
 from whet.envs.ordebug.algebra import column_text, row_text
-from whet.envs.ordebug.edits import Edit, Relax, SetBounds, SetType
-from whet.envs.ordebug.instance import Instance, PlantedFault
+from whet.envs.ordebug.edits import AddRow, Edit, Relax, apply_all, element
+from whet.envs.ordebug.iis import Iis, another_iis, find_iis
+from whet.envs.ordebug.instance import Instance, shown_elements
+from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.play import OrDebugSettings
 
 _LOOK = (
-    "First I look at what contradicts what.",
-    "The model is infeasible; which constraints and bounds clash?",
-    "A smallest contradiction tells me where to read.",
-    "I start with an irreducible subsystem.",
+    "Which constraints and bounds contradict each other?",
+    "The model is infeasible. I look for a smallest contradiction.",
+    "First the contradiction.",
 )
-_READ = (
-    "I compare these with the specification.",
-    "What do they say exactly?",
-    "I read the elements that matter before changing anything.",
+_AGAIN = (
+    "The model is still infeasible: something else is wrong. What contradicts now?",
+    "Still infeasible, so there is another fault. I look again.",
 )
-_DOUBT = (
-    "Loosening {name} would make room; I see what that does.",
-    "Perhaps {name} is too tight. I try.",
-)
+_ELSEWHERE = ("All of these agree with the specification. Is there another contradiction?",)
+_READ = ("I read them.", "What do they say exactly?", "I look at each of them before changing anything.")
+_SAME = ("That agrees.", "The same.", "No difference.")
+_DOUBT = ("{name} looks tight. I try whether room there helps.", "Perhaps {name} is the one; I loosen it to see.")
 _BACK = (
-    "That only hides the contradiction: the specification asks for what {name} said. Back.",
-    "{name} agrees with the specification, so that was not it. I take it back.",
+    "Loosening hides the contradiction, it does not explain it: the specification asks for {name} as it was. Back.",
+    "{name} is what the specification asks for. I take that back and read on.",
 )
-_BLAME = (
-    "Compared with the specification: {text}.",
-    "Here it is: {text}.",
-    "This does not agree with the specification: {text}.",
-)
-_MEND = ("I put it right: {text}.", "So {text}.", "The specification settles it: {text}.")
 _DONE = (
-    "The model is feasible again and says what the specification says. I submit it.",
-    "Every difference from the specification is undone.",
-    "The solver finds an optimum and nothing else was touched.",
+    "The solver finds an optimum, and only what differed was changed. Done.",
+    "Feasible, and every constraint says what the specification says. I hand it in.",
 )
 
 
@@ -57,65 +52,130 @@ class DemonstrationStep:
 
 
 def demonstration(instance: Instance, settings: OrDebugSettings, seed: int) -> list[DemonstrationStep]:
-    """A whole attempt that ends in the repair; always within the step limit."""
-    rng = random.Random(seed)
-    needed = [*_blame(rng, instance), *_repairs(rng, instance), DemonstrationStep(rng.choice(_DONE), Action("submit"))]
-    optional = list(_looking(rng, instance, must_read=settings.reveal == "query"))
-    room = settings.max_steps - len(needed)
-    if room < len(optional):
-        optional = optional[:room] if room > 0 else []
-        if optional and optional[-1].action.edit is not None:
-            optional.pop()  # a try that there is no step left to take back
-    if room < 0:
-        needed = needed[1:]  # the diagnosis is the only step that a repair can do without
-    return [*optional, *needed]
+    """A whole attempt that ends in the repair; without detours where the step limit leaves no room for them."""
+    for detours in (True, False):
+        steps = list(_told(random.Random(seed), instance, settings, detours))
+        if len(steps) <= settings.max_steps:
+            break
+    return steps
 
 
-def _looking(rng: random.Random, instance: Instance, must_read: bool) -> Iterator[DemonstrationStep]:
-    subsystem = instance.certificate.subsystem
-    if rng.random() < 0.85:
-        yield DemonstrationStep(rng.choice(_LOOK), Action("get_iis"))
-    if must_read or rng.random() < 0.4:
-        wrong = [element.partition(":")[2] for element in sorted(instance.elements)]
-        near = [*subsystem.row_names, *subsystem.column_names]
-        rng.shuffle(near)
-        names = list(dict.fromkeys([*wrong, *near]))[
-            : max(min(len(wrong), SHOWN_AT_ONCE), rng.randint(2, SHOWN_AT_ONCE))
-        ]
-        rng.shuffle(names)
-        yield DemonstrationStep(rng.choice(_READ), Action("show", names=tuple(names)))
-    sound = [name for name in subsystem.row_names if f"row:{name}" not in instance.elements]
-    if sound and rng.random() < 0.2:
-        name = rng.choice(sound)
-        amount = float(max(1, round(abs(instance.sabotaged.row(name).rhs) / 10)))
-        yield DemonstrationStep(rng.choice(_DOUBT).format(name=name), editing(Relax(name, amount)))
-        yield DemonstrationStep(rng.choice(_BACK).format(name=name), Action("undo"))
-    elif sound and rng.random() < 0.2:
-        yield DemonstrationStep("How far is it from holding?", Action("check_slack", names=(rng.choice(sound),)))
-
-
-def _blame(rng: random.Random, instance: Instance) -> Iterator[DemonstrationStep]:
-    told = "; ".join(fault.text for fault in instance.faults)
-    names = [element.partition(":")[2] for element in sorted(instance.elements)]
-    rng.shuffle(names)
-    yield DemonstrationStep(rng.choice(_BLAME).format(text=told), Action("diagnose", names=tuple(names)))
-
-
-def _repairs(rng: random.Random, instance: Instance) -> Iterator[DemonstrationStep]:
-    """Every fault undone, in any order of the faults."""
-    faults: Sequence[PlantedFault] = rng.sample(instance.faults, len(instance.faults))
-    model = instance.sabotaged
-    for fault in faults:
-        for edit in fault.repair:
+def _told(
+    rng: random.Random, instance: Instance, settings: OrDebugSettings, detours: bool
+) -> Iterator[DemonstrationStep]:
+    """The story, fault after fault as the subsystems bring them up."""
+    left = dict(_repairs(instance).items())
+    model, seen, first = instance.sabotaged, set[str](), True
+    while left:
+        yield DemonstrationStep(rng.choice(_LOOK if first else _AGAIN), Action("get_iis"))
+        shown = find_iis(model)
+        if shown is not None and not set(left) & _elements(shown, model):
+            shown = another_iis(model, shown)
+            yield DemonstrationStep(rng.choice(_ELSEWHERE), Action("another_iis"))
+        if shown is None or not set(left) & _elements(shown, model):
+            shown = Iis((), ())
+        names = _suspected(rng, shown, model, left)
+        fresh = [name for name in names if name not in seen]
+        if settings.reveal == "query" or shown.integral or not shown.size:
+            for start in range(0, len(fresh), SHOWN_AT_ONCE):
+                asked = tuple(name.partition(":")[2] for name in fresh[start : start + SHOWN_AT_ONCE])
+                yield DemonstrationStep(rng.choice(_READ), Action("show", names=asked))
+        seen |= set(names)
+        if detours and first and rng.random() < 0.2:
+            yield from _detour(rng, names, left, model)
+        culprit = next(name for name in names if name in left)
+        said = _compared(rng, instance, settings, model, names, culprit)
+        if detours and first and rng.random() < 0.15:
+            yield DemonstrationStep(said, Action("diagnose", names=(culprit.partition(":")[2],)))
+            said = "I put that right."
+        for place, edit in enumerate(left.pop(culprit)):
             model = edit.apply(model)
-            yield DemonstrationStep(rng.choice(_MEND).format(text=_after(edit, instance)), editing(edit))
+            yield DemonstrationStep(said if place == 0 else "And the rest of it.", editing(edit))
+        first = False
+    yield DemonstrationStep(rng.choice(_DONE), Action("submit"))
 
 
-def _after(edit: Edit, instance: Instance) -> str:
-    """What the element reads like in the original."""
-    original = instance.original
-    if isinstance(edit, SetBounds | SetType):
-        return f"it reads {column_text(original.column(edit.column))}"
-    if edit.row in original.row_index:
-        return f"it reads {row_text(original.row(edit.row))}"
-    return f"{edit.row} goes"
+def _repairs(instance: Instance) -> dict[str, list[Edit]]:
+    """The edits of the reference repair by the element that they are about."""
+    found: dict[str, list[Edit]] = {}
+    for edit in instance.repair:
+        found.setdefault(element(edit), []).append(edit)
+    return found
+
+
+def _elements(shown: Iis, model: LinearProgram) -> frozenset[str]:
+    """What a subsystem points at; where whole numbers contradict, the columns of its rows too."""
+    columns: set[str] = set()
+    if shown.integral:
+        columns = {f"column:{name}" for row in shown.row_names for name, _ in model.row(row).terms}
+    return shown_elements(shown) | columns
+
+
+def _suspected(rng: random.Random, shown: Iis, model: LinearProgram, left: dict[str, list[Edit]]) -> list[str]:
+    """What is read, in order: the members of the subsystem as they are listed, or the whole model where none helps."""
+    listed = [f"row:{name}" for name in shown.row_names] + [f"column:{name}" for name in shown.column_names]
+    if shown.integral:
+        listed += sorted(_elements(shown, model) - set(listed))
+    if not set(listed) & set(left):
+        listed = [f"row:{row.name}" for row in model.rows] + [f"column:{column.name}" for column in model.columns]
+    return listed
+
+
+def _compared(
+    rng: random.Random,
+    instance: Instance,
+    settings: OrDebugSettings,
+    model: LinearProgram,
+    names: list[str],
+    culprit: str,
+) -> str:
+    """What the members say beside what is asked for, up to the one that differs."""
+    lines: list[str] = []
+    before = list(names[: names.index(culprit)])
+    for name in before[-4:]:
+        said = _quoted(instance, settings, name)
+        lines.append(f"{_reads(model, name)}. Asked: {said}. {rng.choice(_SAME)}")
+    asked = _quoted(instance, settings, culprit)
+    if asked == _NOTHING:
+        lines.append(f"{_reads(model, culprit)}. Nothing in the specification asks for this: it goes.")
+    else:
+        sound = apply_all(model, _repairs(instance)[culprit])
+        lines.append(f"{_reads(model, culprit)}. Asked: {asked}. So it should read {_reads(sound, culprit)}.")
+    return "\n".join(lines)
+
+
+_NOTHING = "nothing"
+
+
+def _quoted(instance: Instance, settings: OrDebugSettings, name: str) -> str:
+    """The passages that an element rests on, word for word."""
+    said = instance.specification(settings.spec).sources.get(name, ())
+    if not said:
+        return _NOTHING if name.startswith("row:") else "amounts from 0 without limit"
+    return " / ".join(f'"{passage}"' for passage in said)
+
+
+def _reads(model: LinearProgram, name: str) -> str:
+    sort, _, bare = name.partition(":")
+    return row_text(model.row(bare)) if sort == "row" else column_text(model.column(bare))
+
+
+def _detour(
+    rng: random.Random, names: list[str], left: dict[str, list[Edit]], model: LinearProgram
+) -> Iterator[DemonstrationStep]:
+    """A wrong scent: a sound row that was shown is loosened, and taken back."""
+    sound = [name.partition(":")[2] for name in names if name.startswith("row:") and name not in left]
+    if not sound:
+        return
+    name = rng.choice(sound)
+    amount = float(max(1, round(abs(model.row(name).rhs) / 10)))
+    yield DemonstrationStep(rng.choice(_DOUBT).format(name=name), editing(Relax(name, amount)))
+    yield DemonstrationStep(rng.choice(_BACK).format(name=name), Action("undo"))
+
+
+def acted_on(action: Action) -> frozenset[str]:
+    """The names that an action is about, rows and columns alike: what must have been shown before."""
+    if action.edit is not None and not isinstance(action.edit, AddRow):
+        named = (getattr(action.edit, part, None) for part in ("row", "column"))
+        return frozenset(name for name in named if name)
+    return frozenset(action.names) if action.name in ("show", "diagnose", "check_slack") else frozenset()

@@ -1,7 +1,7 @@
 """Directories of MPS models with a `dataset.json`, the published benchmark's or our own, as instances.
 
 A problem that cannot be used is refused with the reason, and the rest goes on. Specifications of published records
-are left out: they name the class of the error.
+are left out: they name the class of the error. Such problems are scored on a track of their own (`rewards`).
 """
 
 from __future__ import annotations
@@ -18,16 +18,20 @@ from whet.envs.ordebug.certificate import DropOutcome, certify
 from whet.envs.ordebug.edits import apply_all
 from whet.envs.ordebug.equivalence import Checker
 from whet.envs.ordebug.iis import find_iis
-from whet.envs.ordebug.instance import Instance, PlantedFault, assembled, instance_id
+from whet.envs.ordebug.instance import Instance, PlantedFault, Specification, assembled, instance_id
 from whet.envs.ordebug.model import LinearProgram, ModelError
 from whet.envs.ordebug.mps import read_mps
 from whet.envs.ordebug.published import repair_of
-from whet.envs.ordebug.search import SearchResult
 from whet.envs.ordebug.solver import solve
 from whet.errors import WhetError
 
 RECORDS = "dataset.json"
-OWN_FORMAT = "whet-ordebug-1"
+OWN_FORMAT = "whet-ordebug-2"
+
+EXACT = 1e-6
+MIP_GAP = 1e-4
+"""How far a recorded objective may be off: of a linear model hardly, of one with whole numbers by the gap at which the
+record's solver stops, unless the record says another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +115,8 @@ def _own(record: Mapping[str, Any], model: LinearProgram) -> Instance:
         {
             "id": record["problem_id"],
             "kind": record["error_type"],
-            "specification": record["problem_nl"],
-            **{key: record[key] for key in ("difficulty", "family", "faults", "certificate")},
+            **{key: record[key] for key in ("difficulty", "family", "content", "prose", "table")},
+            **{key: record[key] for key in ("faults", "certificate")},
         },
     )
 
@@ -129,17 +133,22 @@ def _foreign(record: Mapping[str, Any], model: LinearProgram) -> Instance:
     if not best.optimal or best.objective is None:
         raise ModelError(f"the repaired model is {best.status}")
     recorded = record.get("original_objective")
-    if recorded is not None and not math.isclose(best.objective, float(recorded), rel_tol=1e-6, abs_tol=1e-6):
+    gap = float(record.get("mip_gap", MIP_GAP)) if checker.original.mixed else EXACT
+    if recorded is not None and not math.isclose(
+        best.objective, float(recorded), rel_tol=max(gap, EXACT), abs_tol=EXACT
+    ):
         raise ModelError(f"the repair gives an objective of {best.objective:g}, the record says {float(recorded):g}")
     kind = str(record.get("error_type", ""))
     faults = (PlantedFault(kind, "published", repair, str(record.get("ground_truth_fix", ""))),)
-    certificate = certify(checker.original, faults, iis, SearchResult(None, 0), DropOutcome(False, False), checker)
+    certificate = certify(checker.original, faults, iis, (), len(repair), DropOutcome(False, False), checker)
     return Instance(
         instance_id("", model),
         kind,
         str(record.get("difficulty", "")),
         "published",
-        "",
+        checker.original.digest,
+        Specification(),
+        Specification(),
         checker.original,
         model,
         faults,

@@ -10,13 +10,17 @@ from whet.envs import splits
 from whet.envs.base import Baseline, Environment, Play
 from whet.envs.fingerprint import fingerprint
 from whet.envs.ordebug import baselines, prompt
-from whet.envs.ordebug.instance import CELLS, Cell, Instance, assembled
+from whet.envs.ordebug.families import FAMILIES, HELD_OUT, SEEN
+from whet.envs.ordebug.instance import Instance, assembled
+from whet.envs.ordebug.ladder import EVERY_CELL, Cell
 from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.play import OrDebugSettings, play
 from whet.envs.ordebug.solver import library
 from whet.errors import WhetError
 from whet.keys import digest
 from whet.types import Label, Split, Task, user
+
+FamilyChoice = Literal["seen", "held_out", "all"]
 
 
 class InstanceSource(Protocol):
@@ -35,14 +39,15 @@ class InstanceSource(Protocol):
 class GeneratedInstances:
     """Certified instances of some cells, which take turns; made when first asked for, then read from the cache."""
 
-    about = "certified problems in twelve cells"
+    about = "certified problems in cells by type, size and subtlety of the fault"
 
-    def __init__(self, cells: tuple[str, ...]) -> None:
-        self._cells: tuple[Cell, ...] = tuple(cell for cell in CELLS if cell.name in cells)
-        self.digest = digest(cells)
+    def __init__(self, cells: tuple[str, ...], families: FamilyChoice = "seen") -> None:
+        self._cells: tuple[Cell, ...] = tuple(EVERY_CELL[name] for name in cells)
+        self._choice = families
+        self.digest = digest(cells, families)
 
     def size(self, split: Split) -> int | None:
-        return None
+        return 0 if split == "train" and self._choice == "held_out" else None
 
     def label(self, split: Split, index: int) -> Label:
         cell = self._cells[index % len(self._cells)]
@@ -52,8 +57,15 @@ class GeneratedInstances:
         from whet.envs.ordebug.cache import certified
 
         turn, place = divmod(index, len(self._cells))
-        cell = self._cells[place]
-        return certified(cell.kind, cell.difficulty, split, turn)
+        return certified(self._cells[place], split, turn, families=self.families(split))
+
+    def families(self, split: Split) -> tuple[str, ...]:
+        """The trades that problems of a split are drawn from; those held out are never trained on."""
+        if self._choice == "held_out" and split == "train":
+            raise WhetError("ordebug: families that are held out have no training problems; take select or test")
+        if self._choice == "held_out":
+            return HELD_OUT
+        return SEEN if self._choice == "seen" or split == "train" else tuple(sorted(FAMILIES))
 
 
 class ImportedInstances:
@@ -94,11 +106,14 @@ class OrDebug(Environment):
         folder: str = "",
         cells: tuple[str, ...] = (),
         split: Literal["train", "select", "test", "content"] = "select",
+        families: FamilyChoice = "seen",
     ) -> None:
         library()  # says at once what is missing
-        self._made_from = (name, settings, folder, cells, split)
+        self._made_from = (name, settings, folder, cells, split, families)
         self._settings = settings
-        self._source: InstanceSource = ImportedInstances(folder, split) if folder else GeneratedInstances(cells)
+        self._source: InstanceSource = (
+            ImportedInstances(folder, split) if folder else GeneratedInstances(cells, families)
+        )
         self.name = name
         self.about = f"repair an optimisation model that has become infeasible: {self._source.about}"
         self.fingerprint = fingerprint(
@@ -134,19 +149,20 @@ class OrDebug(Environment):
 
 def task_of(instance: Instance, split: Split, index: int, label: Label, settings: OrDebugSettings) -> Task:
     """The instance as a task."""
+    specification = instance.specification(settings.spec).text
     text = prompt.opening(
         instance.sabotaged,
-        instance.specification,
+        specification,
         reveal=settings.reveal,
         protocol=settings.protocol,
         max_steps=settings.max_steps,
     )
     record = instance.to_data()
-    data = {"model": record.pop("sabotaged"), "specification": record.pop("specification")}
+    data = {"model": record.pop("sabotaged"), "specification": specification}
     return Task(split, index, label, (user(text),), record, data)
 
 
 def instance_of(task: Task) -> Instance:
     """The instance that a task was made of."""
     model = LinearProgram.from_data(task.data["model"])
-    return assembled(model, {**task.truth, "specification": task.data["specification"]})
+    return assembled(model, task.truth)

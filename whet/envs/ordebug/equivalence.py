@@ -4,8 +4,9 @@ What is written alike in both is not asked about. For every row, bound or type t
 looks for a point of the other that breaks it; points drawn in random directions are compared besides.
 
 Points alone do not suffice. A row whose sense, turned around, makes a model infeasible is one that no feasible point of
-the others touches: leaving it out changes no point, but the requirement is gone. So each row of the original must
-stand in the model, as it was or multiplied by a number.
+the others touches: leaving it out changes no point, but the requirement is gone. The same holds of a bound. So each
+side of a row and each bound of the original must be said in the model: in a row, multiplied by any number, alone or as
+one of two rows that say an equation; a bound, or a row of one variable, as either.
 """
 
 from __future__ import annotations
@@ -118,21 +119,36 @@ def _form(row: LinearRow) -> tuple[tuple[tuple[str, float], ...], float, float]:
     return tuple(sorted(row.terms)), row.lower, row.upper
 
 
+_Direction = tuple[tuple[str, float], ...]
+
+
 def _unstated(model: LinearProgram, original: LinearProgram) -> str:
-    """The first row of the original that no row of the model says, or ''."""
-    known = {_form(row) for row in model.rows}
-    lost = [row for row in original.rows if _form(row) not in known]
-    if not lost:
-        return ""
-    said: dict[tuple[tuple[str, float], ...], list[tuple[float, float]]] = {}
+    """The first row or column of the original of which the model does not say a side, or ''."""
+    said: dict[_Direction, list[tuple[float, float]]] = {}
     for row in model.rows:
         direction, limits = _scaled(row, original)
         said.setdefault(direction, []).append(limits)
-    for row in lost:
+    for column in model.columns:
+        direction, limits = _scaled(_as_row(column), original)
+        said.setdefault(direction, []).append(limits)
+    for row in (*original.rows, *map(_as_row, original.columns)):
         direction, (low, high) = _scaled(row, original)
-        if not any(_same_limit(low, lower) and _same_limit(high, upper) for lower, upper in said.get(direction, ())):
+        there = said.get(direction, [])
+        if not (low == -INF or any(_same_limit(low, lower) for lower, _ in there)):
+            return row.name
+        if not (high == INF or any(_same_limit(high, upper) for _, upper in there)):
             return row.name
     return ""
+
+
+def _as_row(column: Column) -> LinearRow:
+    """The bounds of a column as a row of one variable; one that says nothing where there are none."""
+    terms = ((column.name, 1.0),)
+    if column.lower == -INF:
+        return LinearRow(column.name, terms if column.upper < INF else (), "<=", min(column.upper, 1e30))
+    if column.upper == INF or column.upper < column.lower:
+        return LinearRow(column.name, terms, ">=", column.lower)
+    return LinearRow(column.name, terms, "<=", column.upper, column.upper - column.lower)
 
 
 def _scaled(row: LinearRow, model: LinearProgram) -> tuple[tuple[tuple[str, float], ...], tuple[float, float]]:

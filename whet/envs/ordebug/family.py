@@ -7,13 +7,17 @@ from typing import Any, Literal
 
 from whet.envs.arguments import Argument, accept
 from whet.envs.base import Environment
+from whet.envs.ordebug.ladder import CELLS, RUNGS, SIZES, SUBTLETIES
 from whet.errors import WhetError, nearest
 
-KINDS = ("A", "B", "C", "D")
-DIFFICULTIES = ("easy", "medium", "hard")
-CELL_NAMES = tuple(f"type_{kind}_{difficulty}" for kind in KINDS for difficulty in DIFFICULTIES)
+CELL_NAMES = tuple(cell.name for cell in CELLS)
+"""The twelve cells of the benchmark."""
+
+RUNG_NAMES = tuple(f"{size}_{subtlety}" for size in SIZES for subtlety in SUBTLETIES)
+"""Places on the two axes; fault types take turns on each."""
 
 _PLAYED = (
+    Argument("spec", Literal["prose", "table"], "prose", "how the specification is told; a table is the easy rung"),
     Argument("reveal", Literal["full", "query"], "full", "show the algebra at once, or let `show` cost a step"),
     Argument("protocol", Literal["text", "tools"], "text", "an 'Action:' line at the end of a reply, or tool calls"),
     Argument("max_steps", int, 20, "actions in one attempt, malformed ones included"),
@@ -23,8 +27,19 @@ _PLAYED = (
 
 _GENERATED = (
     Argument("cell", Literal[CELL_NAMES] | None, None, "one of the twelve cells, such as type_A_easy"),
-    Argument("type", Literal["A", "B", "C", "D"] | None, None, "only faults of this type"),
+    Argument("type", Literal["A", "B", "C", "D", "mixed"] | None, None, "only faults of this type; mixed: of two"),
     Argument("difficulty", Literal["easy", "medium", "hard"] | None, None, "only problems of this difficulty"),
+    Argument("size", Literal["tiny", "small", "medium", "large", "huge"] | None, None, "a rung by the size of models"),
+    Argument("subtlety", Literal["near", "mid", "far"] | None, None, "a rung by how far the fault is from view"),
+)
+
+_FAMILIES = (
+    Argument(
+        "families",
+        Literal["seen", "held_out", "all"],
+        "seen",
+        "trades of the problems; those held out are never in train",
+    ),
 )
 
 _IMPORTED = (
@@ -38,51 +53,81 @@ _IMPORTED = (
 
 
 class OrDebugFamily:
-    """`ordebug`, `ordebug/CELL` (generated and certified), `ordebug:DIR` (a folder of MPS models and dataset.json)."""
+    """`ordebug`, `ordebug/CELL`, `ordebug/SIZE_SUBTLETY` (generated), `ordebug:DIR` (MPS models and dataset.json)."""
 
     name = "ordebug"
-    about = "repair an infeasible optimisation model: generated, certified, in twelve cells; or ordebug:DIR"
+    about = (
+        "repair an infeasible optimisation model: generated, certified, in twelve cells and on two axes; or ordebug:DIR"
+    )
 
     def variants(self) -> Sequence[str]:
-        return CELL_NAMES
+        return (*CELL_NAMES, *RUNG_NAMES)
 
     def arguments(self, variant: str) -> Sequence[Argument]:
-        return (*_PLAYED, *(() if variant else _GENERATED), *_IMPORTED)
+        return (*_PLAYED, *_FAMILIES, *_taken(variant), *_IMPORTED)
 
     def build(self, variant: str, source: str, args: Mapping[str, Any]) -> Environment:
         from whet.envs.ordebug.environment import OrDebug
         from whet.envs.ordebug.play import OrDebugSettings
 
-        if variant and variant not in CELL_NAMES:
+        if variant and variant not in self.variants():
             raise WhetError(
-                f"ordebug has no cell {variant!r}.{nearest(variant, CELL_NAMES)} See: whet envs show ordebug"
+                f"ordebug has no cell {variant!r}.{nearest(variant, self.variants())} See: whet envs show ordebug"
             )
         if variant and source:
             raise WhetError(f"ordebug:{source} takes no cell: the folder says what is in it")
         where = f"ordebug/{variant}" if variant else f"ordebug:{source}" if source else "ordebug"
-        takes = _IMPORTED if source else () if variant else _GENERATED
+        takes = _IMPORTED if source else (*_FAMILIES, *_taken(variant))
         given = {argument.name: argument.default for argument in (*_PLAYED, *takes)} | accept(
             where, (*_PLAYED, *takes), args
         )
         if given["max_steps"] < 1 or given["time_limit"] <= 0:
             raise WhetError(f"{where}: max_steps and time_limit must be above 0")
         played = {argument.name: given[argument.name] for argument in _PLAYED}
+        cells = () if source else _cells(where, variant, given)
+        if given["reveal"] == "full" and any(name.startswith("huge") for name in cells):
+            raise WhetError(f"{where}: models of this size are too long to show at once; add -a reveal=query")
         return OrDebug(
-            where, OrDebugSettings(**played), source, _cells(where, variant, given), given.get("split", "select")
+            where,
+            OrDebugSettings(**played),
+            source,
+            cells,
+            given.get("split", "select"),
+            given.get("families", "seen"),
         )
+
+
+def _taken(variant: str) -> tuple[Argument, ...]:
+    """The arguments that choose cells: all of them, on a rung the fault type, in a cell none."""
+    if variant in CELL_NAMES:
+        return ()
+    return tuple(argument for argument in _GENERATED if argument.name == "type") if variant else _GENERATED
 
 
 def _cells(where: str, variant: str, given: Mapping[str, Any]) -> tuple[str, ...]:
     """The names of the cells that are wanted, in their order."""
-    cell = variant or given.get("cell")
     kind, difficulty = given.get("type"), given.get("difficulty")
-    if cell and (kind or difficulty):
-        raise WhetError(f"{where}: a cell says type and difficulty; give the one or the other")
-    found = [
-        name
-        for name in CELL_NAMES
-        if cell in (None, "", name) and (kind is None or f"_{kind}_" in name) and name.endswith(difficulty or "")
-    ]
+    size, subtlety = given.get("size"), given.get("subtlety")
+    if variant in RUNG_NAMES:
+        size, _, subtlety = variant.partition("_")
+    cell = "" if variant in RUNG_NAMES else variant or given.get("cell")
+    if (cell and (kind or difficulty)) or ((size or subtlety) and (cell or difficulty)):
+        raise WhetError(
+            f"{where}: a cell says type and difficulty, a rung size and subtlety; give the one or the other"
+        )
+    if size or subtlety:
+        there = [rung for rung in RUNGS if size in (None, rung.sizes[0]) and subtlety in (None, rung.subtlety)]
+        found = [rung.name for rung in there if kind in (None, rung.kind)]
+        if size is None:
+            found = [name for name in found if not name.startswith("huge")]
+    else:
+        found = [
+            made.name
+            for made in CELLS
+            if cell in (None, "", made.name) and kind in (None, made.kind) and difficulty in (None, made.difficulty)
+        ]
+    if not found:
+        raise WhetError(f"{where}: there are no problems of that type there. See: whet envs show ordebug")
     return tuple(found)
 
 

@@ -17,7 +17,8 @@ import orjson
 from whet.envs import splits
 from whet.envs.ordebug.cache import generator_digest
 from whet.envs.ordebug.edits import SetBounds, SetType
-from whet.envs.ordebug.instance import CELLS, Cell, Instance, certificate_to_data, fault_to_data
+from whet.envs.ordebug.instance import Instance, certificate_to_data, fault_to_data, specification_to_data
+from whet.envs.ordebug.ladder import CELLS, Cell
 from whet.envs.ordebug.maker import make
 from whet.envs.ordebug.mps import write_mps
 from whet.errors import WhetError
@@ -34,7 +35,8 @@ class DirectorySummary:
 
     cell: Cell
     problems: int
-    search_rate: float
+    suspects: float
+    """How many elements could be the wrong one, on average over problems."""
     drop_first_rate: float
     rows: tuple[int, int]
     """The fewest and the most rows of a problem."""
@@ -75,7 +77,7 @@ def write_cell(folder: Path, cell: Cell, instances: Sequence[Instance], seed: in
     dataset = {
         "dataset_name": cell.name,
         "description": "infeasible optimisation models, each with its specification, faults and certificate",
-        "format": "whet-ordebug-1",
+        "format": "whet-ordebug-2",
         "generator": generator_digest(),
         "seed": seed,
         "num_problems": len(instances),
@@ -89,7 +91,7 @@ def write_cell(folder: Path, cell: Cell, instances: Sequence[Instance], seed: in
     return DirectorySummary(
         cell,
         len(instances),
-        sum(certificate.search_rate for certificate in told) / len(told),
+        sum(min(map(len, certificate.suspects)) for certificate in told) / len(told),
         sum(certificate.drop_first for certificate in told) / len(told),
         (min(sizes), max(sizes)),
     )
@@ -103,7 +105,10 @@ def record(instance: Instance) -> dict[str, Any]:
     return {
         "problem_id": instance.id,
         "model_file": f"models/{instance.id}.mps",
-        "problem_nl": instance.specification,
+        "problem_nl": instance.prose.text,
+        "content": instance.content,
+        "prose": specification_to_data(instance.prose),
+        "table": specification_to_data(instance.table),
         "error_type": instance.kind,
         "ground_truth_fix": ". ".join(fault.text for fault in instance.faults),
         "target_name": ",".join(wrong),
@@ -157,7 +162,7 @@ def _write_summary(out: Path, written: Sequence[DirectorySummary], seed: int) ->
         "cells": {
             summary.cell.name: {
                 "problems": summary.problems,
-                "search_rate": round(summary.search_rate, 4),
+                "suspects": round(summary.suspects, 4),
                 "drop_first_rate": round(summary.drop_first_rate, 4),
                 "rows": list(summary.rows),
             }

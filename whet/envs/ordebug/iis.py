@@ -66,6 +66,15 @@ def find_iis(model: LinearProgram, *, time_limit: float = TIME_LIMIT) -> Iis | N
     return _integral_iis(model, time_limit)
 
 
+def another_iis(model: LinearProgram, known: Iis, *, time_limit: float = TIME_LIMIT) -> Iis | None:
+    """A subsystem that leaves out a member of a known one; None where every subsystem holds all of its rows."""
+    for name in known.row_names:
+        found = find_iis(model.without_row(name), time_limit=time_limit)
+        if found is not None:
+            return found
+    return None
+
+
 def subsystem(model: LinearProgram, iis: Iis) -> LinearProgram:
     """The model that holds the members of `iis` and nothing else; types only where integrality is needed."""
     sides: dict[str, set[Side]] = {}

@@ -7,36 +7,23 @@ the truth of a task.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 from whet.envs.ordebug.edits import Edit, apply_all, edit_from_data, edit_to_data, element
 from whet.envs.ordebug.iis import Iis, iis_from_data, iis_to_data
 from whet.envs.ordebug.model import LinearProgram, ModelError
 from whet.keys import digest
 
-FaultKind = Literal["A", "B", "C", "D"]
-"""A: the sense of a row. B: type or bounds of a variable. C: a term. D: a conflicting or duplicated requirement."""
-
-Difficulty = Literal["easy", "medium", "hard"]
-
-FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
-DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
+SpecForm = Literal["prose", "table"]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One of the twelve groups of problems: a fault type at a difficulty."""
+class Specification:
+    """What the model should say, as a text. `sources`: the passages that each element rests on, by `row:NAME`."""
 
-    kind: FaultKind
-    difficulty: Difficulty
-
-    @property
-    def name(self) -> str:
-        return f"type_{self.kind}_{self.difficulty}"
-
-
-CELLS: tuple[Cell, ...] = tuple(Cell(kind, difficulty) for kind in FAULT_KINDS for difficulty in DIFFICULTIES)
+    text: str = ""
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +45,9 @@ class PlantedFault:
 class Certificate:
     """What was checked when the instance was made, and is checked again when it is loaded.
 
-    `search_tries`: tries of the fixed edit search until it repaired the model; None: more than its largest budget.
-    `search_rate`: the share of the budgets within which it did. `drop_first`: whether dropping the first row of the
-    subsystem, again and again, repaired the model; `drop_feasible`: whether it ended in a feasible one.
+    `suspects`: for each contradiction, the elements that could have been the wrong one; the culprit was drawn evenly
+    among them. `drop_first`: whether dropping the first row of the subsystem, again and again, repaired the model;
+    `drop_feasible`: whether it ended in a feasible one.
     """
 
     original_digest: str
@@ -71,8 +58,7 @@ class Certificate:
     """How many of the faults touch nothing that the subsystem shows."""
     needs_integrality: bool
     """Whether the model without its integrality is feasible."""
-    search_tries: int | None
-    search_rate: float
+    suspects: tuple[tuple[str, ...], ...]
     drop_first: bool
     drop_feasible: bool
 
@@ -85,7 +71,10 @@ class Instance:
     kind: str
     difficulty: str
     family: str
-    specification: str
+    content: str
+    """What decides the split: the model as it was drawn, whatever was broken in it."""
+    prose: Specification
+    table: Specification
     original: LinearProgram
     sabotaged: LinearProgram
     faults: tuple[PlantedFault, ...]
@@ -101,10 +90,8 @@ class Instance:
         """Everything that is wrong, as `row:NAME` or `column:NAME`."""
         return frozenset(element for fault in self.faults for element in fault.elements)
 
-    @property
-    def content(self) -> str:
-        """What decides which split the instance belongs to: the problem, whatever was broken in it."""
-        return self.specification or self.original.digest
+    def specification(self, form: SpecForm) -> Specification:
+        return self.prose if form == "prose" else self.table
 
     def to_data(self) -> dict[str, Any]:
         """The instance as JSON-like data. The original is not written: it is the sabotaged model, repaired."""
@@ -113,7 +100,9 @@ class Instance:
             "kind": self.kind,
             "difficulty": self.difficulty,
             "family": self.family,
-            "specification": self.specification,
+            "content": self.content,
+            "prose": specification_to_data(self.prose),
+            "table": specification_to_data(self.table),
             "sabotaged": self.sabotaged.to_data(),
             "faults": [fault_to_data(fault) for fault in self.faults],
             "certificate": certificate_to_data(self.certificate),
@@ -133,13 +122,22 @@ def assembled(sabotaged: LinearProgram, data: Mapping[str, Any]) -> Instance:
     original = apply_all(sabotaged, (edit for fault in faults for edit in fault.repair))
     if original.digest != certificate.original_digest:
         raise ModelError(f"instance {data['id']}: its repair does not give back the original that was certified")
-    named = {key: str(data[key]) for key in ("id", "kind", "difficulty", "family", "specification")}
-    return Instance(**named, original=original, sabotaged=sabotaged, faults=faults, certificate=certificate)
+    named: dict[str, Any] = {key: str(data[key]) for key in ("id", "kind", "difficulty", "family", "content")}
+    texts: dict[str, Any] = {form: specification_from_data(data[form]) for form in ("prose", "table")}
+    return Instance(**named, **texts, original=original, sabotaged=sabotaged, faults=faults, certificate=certificate)
 
 
-def instance_id(specification: str, sabotaged: LinearProgram) -> str:
-    """A name made of the content an agent sees."""
-    return digest(specification, sabotaged.digest)[:12]
+def instance_id(content: str, sabotaged: LinearProgram) -> str:
+    """A neutral name."""
+    return digest(content, sabotaged.digest)[:12]
+
+
+def specification_to_data(specification: Specification) -> dict[str, Any]:
+    return {"text": specification.text, "sources": {key: list(said) for key, said in specification.sources.items()}}
+
+
+def specification_from_data(data: Mapping[str, Any]) -> Specification:
+    return Specification(str(data["text"]), {key: tuple(said) for key, said in data["sources"].items()})
 
 
 def fault_to_data(fault: PlantedFault) -> dict[str, Any]:
@@ -163,7 +161,8 @@ def certificate_to_data(certificate: Certificate) -> dict[str, Any]:
 
 
 def certificate_from_data(data: Mapping[str, Any]) -> Certificate:
-    return Certificate(**{**data, "subsystem": iis_from_data(data["subsystem"])})
+    suspects = tuple(tuple(str(name) for name in group) for group in data["suspects"])
+    return Certificate(**{**data, "subsystem": iis_from_data(data["subsystem"]), "suspects": suspects})
 
 
 def shown_elements(iis: Iis) -> frozenset[str]:

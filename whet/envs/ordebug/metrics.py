@@ -5,12 +5,14 @@ Each metric is a mean over rollouts of a value that some rollouts may not have; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 Parts = Mapping[str, float]
 
-STEPS = (1, 5, 10, 20)
+STEPS = (1, 5, 10, 15, 20)
 """The k of every figure `@k`: steps of the play, not samples."""
 
 
@@ -41,6 +43,10 @@ def _kept(parts: Parts) -> float | None:
     return parts["op"] if parts["first_optimal"] else None
 
 
+def _kept_unspecified(parts: Parts) -> float | None:
+    return None if parts["specified"] else parts["kept"]
+
+
 def _cost_of_repair(parts: Parts) -> float | None:
     return parts["edit_cost"] if parts["repaired"] else None
 
@@ -64,6 +70,8 @@ METRICS: tuple[RepairMetric, ...] = (
         )
         for k in STEPS
     ),
+    RepairMetric("kept", "without specification: feasible, objective kept, in as few edits", _kept_unspecified),
+    RepairMetric("reward", "mean of the reward `repair`", _part("reward_repair")),
     RepairMetric("minimal", "repaired with as few edits as the certificate says are needed", _part("minimal")),
     RepairMetric("precision", "of the elements blamed, the share that is wrong", _part("precision")),
     RepairMetric("recall", "of the elements that are wrong, the share blamed", _part("recall")),
@@ -77,10 +85,10 @@ METRICS: tuple[RepairMetric, ...] = (
 )
 
 
-NOTHING: Parts = dict.fromkeys(
+NOTHING: Parts = {"specified": 1.0} | dict.fromkeys(
     (
         *("submitted", "feasible", "repaired", "minimal", "precision", "recall", "steps", "malformed", "refused"),
-        *("edit_cost", "drops", "first_optimal", "da_hits", "da_rows", "op"),
+        *("edit_cost", "drops", "first_optimal", "da_hits", "da_rows", "op", "kept", "reward_repair"),
     ),
     0.0,
 )
@@ -90,6 +98,23 @@ NOTHING: Parts = dict.fromkeys(
 def value(metric: RepairMetric, parts: Parts) -> float | None:
     """The metric's value for one rollout."""
     return metric.value({**NOTHING, **parts})
+
+
+TOKENS = (1_000, 2_000, 4_000, 8_000)
+"""Budgets of written tokens of the figure `repaired within N tokens`."""
+
+
+def within_tokens(parts: Parts, written: int, budget: int) -> float:
+    """Whether an attempt ended in a repair with at most so many tokens written."""
+    return float({**NOTHING, **parts}["repaired"] > 0.0 and written <= budget)
+
+
+def group_variance(rewards: Sequence[Sequence[float]]) -> float | None:
+    """The mean over tasks of the variance of the reward among the attempts at one task; None where each has one."""
+    groups = [group for group in rewards if len(group) > 1]
+    if not groups:
+        return None
+    return math.fsum(statistics.pvariance(group) for group in groups) / len(groups)
 
 
 def diagnosis(scores: Iterable[Parts]) -> float | None:

@@ -10,11 +10,12 @@ from whet.envs.base import Play, ask, call
 from whet.envs.ordebug import prompt, rewards
 from whet.envs.ordebug.actions import Action, tool_specs
 from whet.envs.ordebug.edits import DropRow, SetBounds, SetType, difference, element
-from whet.envs.ordebug.instance import Instance
+from whet.envs.ordebug.instance import Instance, SpecForm
 from whet.envs.ordebug.model import LinearProgram, ModelError
 from whet.envs.ordebug.prompt import Reveal
 from whet.envs.ordebug.protocol import MalformedStep, Protocol, Step, answers, read_reply
 from whet.envs.ordebug.rewards import Facts, RewardName
+from whet.envs.ordebug.solver import ElasticResult
 from whet.envs.ordebug.works import RepairJudgement, Solution
 from whet.errors import LimitReached
 from whet.types import Message, Score, Work, WorkResult
@@ -30,6 +31,7 @@ Answer = Generator[Work, WorkResult, str]
 class OrDebugSettings:
     """How the attempts of an environment are played."""
 
+    spec: SpecForm = "prose"
     reveal: Reveal = "full"
     protocol: Protocol = "text"
     max_steps: int = 20
@@ -82,6 +84,11 @@ class RepairSession:
             return (yield from self._edit(action))
         if action.name == "get_iis":
             return (yield from self._explain())
+        if action.name in ("another_iis", "relaxation", "farkas"):
+            return (yield from self._consult(action.name))
+        if action.name == "find":
+            self.queries += 1
+            return prompt.found_text(self.instance.specification(self.settings.spec).text, action.names)
         if action.name == "check_slack":
             return (yield from self._slack(action.names[0]))
         if action.name == "show":
@@ -126,10 +133,25 @@ class RepairSession:
         iis = yield from self._work("explain", None, model=self.model)
         return prompt.iis_text(iis, self.solution)
 
+    def _consult(self, tool: str) -> Answer:
+        """One of the tools that look at an infeasible model as a whole."""
+        self.queries += 1
+        if self.solution.status == "optimal":
+            return prompt.iis_text(None, self.solution)
+        if tool == "another_iis":
+            iis = yield from self._work("explain_otherwise", None, model=self.model)
+            return "There is no other one to show." if iis is None else prompt.iis_text(iis, self.solution)
+        if tool == "relaxation":
+            found = yield from self._work("relax_least", ElasticResult("time_limit"), model=self.model)
+            return prompt.relaxation_text(found)
+        proof = yield from self._work("prove", None, model=self.model)
+        return prompt.farkas_text(proof)
+
     def _slack(self, row: str) -> Answer:
         self.queries += 1
         name = self.model.row(row.removeprefix("row:")).name
-        found = yield from self._work("slack", None, model=self.model, row=name)
+        known = self.solution.status == "infeasible"
+        found = yield from self._work("slack", None, model=self.model, row=name, infeasible=known)
         return f"{name}: the solver did not finish." if found is None else prompt.slack_text(name, found)
 
     def _work(self, function: str, instead: Any, **arguments: Any) -> Generator[Work, WorkResult, Any]:
@@ -167,6 +189,7 @@ class RepairSession:
             iis_rows=frozenset(certificate.subsystem.row_names),
             original_objective=certificate.original_objective,
             first_optimal=self.trail[0][0] if self.trail else 0,
+            specified=bool(instance.prose.text),
         )
         return rewards.score(facts, self.settings.reward)
 

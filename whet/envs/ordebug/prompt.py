@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from whet.envs.ordebug.actions import ACTIONS
@@ -9,6 +10,7 @@ from whet.envs.ordebug.algebra import algebra, column_text, number, objective_te
 from whet.envs.ordebug.iis import Iis, Member
 from whet.envs.ordebug.model import LinearProgram, ModelError
 from whet.envs.ordebug.protocol import MARK, Protocol
+from whet.envs.ordebug.solver import ElasticResult
 from whet.envs.ordebug.works import Slack, Solution
 from whet.errors import nearest
 
@@ -16,10 +18,21 @@ Reveal = Literal["full", "query"]
 
 OBJECTIVE = "objective"
 
+LOOKS = ("get_iis", "another_iis", "relaxation", "farkas", "find", "check_slack", "show")
+ENDS = ("diagnose", "submit")
+
+LONG = 6000
+"""Characters of a specification that are shown in any case."""
+
+FOUND_AT_ONCE = 8
+"""Lines that one `find` shows."""
+
+MANY = 60
+"""More names than this are told as a range."""
+
 _GOAL = """\
-An optimisation model was correct and had an optimal solution. Then something in it was changed: now it is infeasible.
-Find what is wrong and put it right, so that the model says again what it should. Change as little as possible. A model
-that becomes feasible because a requirement was removed or loosened is not repaired."""
+A correct model was changed: now it is infeasible. Find what is wrong and put it right, so that the model says again
+what the specification asks for. Change as little as possible; removing or loosening a requirement is no repair."""
 
 _NO_SPECIFICATION = "There is no written specification; judge by the model itself."
 
@@ -35,30 +48,75 @@ def opening(model: LinearProgram, specification: str, *, reveal: Reveal, protoco
     """The whole task in one message."""
     parts = [
         _GOAL,
-        f"# Specification\n{specification.strip() or _NO_SPECIFICATION}",
+        f"# Specification\n{_shown(specification.strip(), reveal) or _NO_SPECIFICATION}",
         f"# Model\n{algebra(model)}" if reveal == "full" else _inventory(model),
         _rules(protocol, max_steps),
     ]
     return "\n\n".join(parts)
 
 
+def _shown(specification: str, reveal: Reveal) -> str:
+    """The text, or by query where it is long, how to look into it."""
+    lines = specification.splitlines()
+    if reveal == "full" or len(specification) <= LONG:
+        return specification
+    return f"{lines[0]}\nThe specification has {len(lines)} lines. Use find to see those with certain words."
+
+
+def found_text(specification: str, words: tuple[str, ...]) -> str:
+    """The lines that have all the words, up to some."""
+    wanted = [word.lower() for word in words]
+    found = [line.strip() for line in specification.splitlines() if all(word in line.lower() for word in wanted)]
+    if not found:
+        return "No line of the specification has these words."
+    more = len(found) - FOUND_AT_ONCE
+    rest = [f"and {more} lines more; add a word"] if more > 0 else []
+    return "\n".join([*found[:FOUND_AT_ONCE], *rest])
+
+
+def relaxation_text(found: ElasticResult) -> str:
+    if found.status != "optimal":
+        return "The relaxation was not solved within its limits."
+    if not found.rows:
+        return "Nothing needs to give way in the linear part."
+    lines = [f"  {name} by {amount:.6g}" for name, amount in found.rows[:FOUND_AT_ONCE]]
+    return "\n".join([f"The least total violation is {found.total:.6g}:", *lines])
+
+
+def farkas_text(proof: dict[str, float] | None) -> str:
+    if not proof:
+        return "There are no multipliers: bounds alone, or whole numbers, stand against a solution."
+    return "Multipliers: " + ", ".join(f"{name} {value:.4g}" for name, value in list(proof.items())[:20])
+
+
+def _names(names: Sequence[str]) -> str:
+    return " ".join(names) if len(names) <= MANY else f"{names[0]} to {names[-1]}"
+
+
 def _inventory(model: LinearProgram) -> str:
     """Names without algebra: what each says costs a step to see."""
-    rows = " ".join(row.name for row in model.rows)
-    columns = " ".join(column.name for column in model.columns)
+    rows = _names([row.name for row in model.rows])
+    columns = _names([column.name for column in model.columns])
     return f"# Model\nconstraints: {rows}\nvariables: {columns}\nUse show to see what they say."
 
 
 def _rules(protocol: Protocol, max_steps: int) -> str:
+    look = [name for name in ACTIONS if name in LOOKS]
+    change = [name for name in ACTIONS if name not in LOOKS and name not in ENDS]
     lines = [
         "# Actions",
-        *(f"`{action.usage}` {action.about}" for action in ACTIONS.values()),
-        "",
-        f"You have {max_steps} steps, and each action is one, also one that cannot be read. Edits are solved at once. "
-        "End with submit: a model that is not submitted counts for nothing.",
+        *(
+            f"{title}: {' '.join(f'`{ACTIONS[name].usage}`' for name in names)}"
+            for title, names in (("look", look), ("edit", change), ("end", ENDS))
+        ),
+        "get_iis shows a smallest contradiction, another_iis a further one; relaxation where the least violation "
+        "falls; farkas the multipliers of a proof; find lines of the specification. A coefficient of 0 removes a "
+        "term; none is no bound.",
+        f"You have {max_steps} steps; every action is one. Edits are solved at once. What is not submitted counts for "
+        "nothing.",
     ]
     if protocol == "text":
-        lines.append(f"Think as you like, then end your reply with one line: {MARK} and one action with its arguments.")
+        lines.append(f"Think, then end your reply with one line: {MARK} and one action.")
     else:
         lines.append("Call one tool at a time.")
     return "\n".join(lines)

@@ -21,7 +21,8 @@ Protocol = Literal["text", "tools"]
 
 MARK = "Action:"
 
-_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+"""A thought that is not closed lasts to the end: what stands in it is not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ def read_text(text: str) -> Step:
     """The action in the last line of a text."""
     lines = [line.strip() for line in _THOUGHT.sub("", text).splitlines() if line.strip()]
     marked = [line for line in lines if line.startswith(MARK)]
+    if not marked and MARK in text:
+        return MalformedStep(f"the line that begins with {MARK} stands inside <think>; close it with </think> first")
     if not marked:
         return MalformedStep(f"there is no action; end the reply with one line such as: {MARK} get_iis")
     if len(marked) > 1:

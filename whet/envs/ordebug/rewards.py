@@ -42,6 +42,8 @@ class Facts:
     original_objective: float
     first_optimal: int
     """The step after which the solver first said optimal; 0: never."""
+    specified: bool = True
+    """Whether the problem has a specification. Without one nobody can know the original: see `kept`."""
 
     @property
     def submitted(self) -> bool:
@@ -54,6 +56,15 @@ class Facts:
     @property
     def repaired(self) -> bool:
         return self.submitted and self.judged.repaired
+
+    @property
+    def kept(self) -> bool:
+        """Without a specification: handed in feasible, within 1 % of the original's objective, in as few edits."""
+        return self.feasible and self.objective_kept >= 0.99 and self.edit_cost <= self.min_edits
+
+    @property
+    def solved(self) -> bool:
+        return self.repaired if self.specified else self.kept
 
     @property
     def minimal(self) -> bool:
@@ -95,7 +106,7 @@ def repair_reward(facts: Facts) -> float:
     """
     if not facts.submitted:
         return 0.0
-    if facts.repaired:
+    if facts.solved:
         waste = 1.0 - min(1.0, facts.min_edits / max(1, facts.edit_cost))
         credit = 1.0 - 0.2 * waste - 0.1 * (1.0 - _economy(facts))
     else:
@@ -106,10 +117,11 @@ def repair_reward(facts: Facts) -> float:
 def composite_reward(facts: Facts) -> float:
     """Half the outcome (100 or -50), 0.3 of the diagnosis (20 x recall), 0.2 of the efficiency (10, 5, or -2 a step).
 
-    The composite of the task list that this environment came from, with two departures: the outcome is the repair of
-    the model, not its feasibility, and malformed replies cost up to 10.
+    The composite of the task list that this environment came from, with three departures: the outcome is the repair of
+    the model, not its feasibility; recall is of the elements that are wrong, not of the subsystem's; and malformed
+    replies cost up to 10.
     """
-    outcome = 100.0 if facts.repaired else -50.0
+    outcome = 100.0 if facts.solved else -50.0
     diagnosis = 20.0 * facts.recall
     efficiency = 10.0 if facts.steps <= 2 else 5.0 if facts.steps <= 5 else -2.0 * (facts.steps - 5)
     return 0.5 * outcome + 0.3 * diagnosis + 0.2 * efficiency - 10.0 * facts.malformed_share
@@ -128,7 +140,7 @@ def _economy(facts: Facts) -> float:
 
 def score(facts: Facts, reward: RewardName) -> Score:
     soft = repair_reward(facts)
-    return Score(int(facts.repaired), soft, REWARDS[reward](facts), parts(facts), _reason(facts), _detail(facts))
+    return Score(int(facts.solved), soft, REWARDS[reward](facts), parts(facts), _reason(facts), _detail(facts))
 
 
 def parts(facts: Facts) -> dict[str, float]:
@@ -138,6 +150,8 @@ def parts(facts: Facts) -> dict[str, float]:
         "feasible": float(facts.feasible),
         "repaired": float(facts.repaired),
         "minimal": float(facts.minimal),
+        "specified": float(facts.specified),
+        "kept": float(facts.kept),
         "precision": facts.precision,
         "recall": facts.recall,
         "steps": float(facts.steps),
@@ -163,8 +177,8 @@ def parts(facts: Facts) -> dict[str, float]:
 def _reason(facts: Facts) -> str:
     if not facts.submitted:
         return "only_malformed" if facts.malformed == facts.steps > 0 else facts.ended
-    if facts.repaired:
-        return "repaired"
+    if facts.solved:
+        return "repaired" if facts.specified else "kept"
     return "feasible_only" if facts.feasible else f"still_{facts.judged.final.status}"
 
 

@@ -1,4 +1,4 @@
-"""The fixed edit search that difficulty is measured with, also known as `baseline:search`.
+"""A fixed search over edits, also known as `baseline:search`: one of the panel that cells are measured with.
 
 It tries sequences of up to three single edits, the likeliest first, and is told after each try whether the model is
 repaired: its figure is the number of tries that such a search needs. Nothing in it is learned and nothing is random.
@@ -37,7 +37,7 @@ class SearchResult:
 
 def search(instance: Instance, budget: int = BUDGETS[-1]) -> SearchResult:
     """Search for a repair of an instance; the original serves only to tell whether a try is one."""
-    clues = Clues(instance.sabotaged, instance.certificate.subsystem, instance.specification)
+    clues = Clues(instance.sabotaged, instance.certificate.subsystem, instance.prose.text)
     return search_with(clues, Checker(instance.original), budget)
 
 

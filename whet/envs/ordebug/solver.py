@@ -7,12 +7,12 @@ threads run them side by side.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from whet.envs.ordebug.model import INF, LinearProgram
+from whet.envs.ordebug.model import INF, Column, LinearProgram, LinearRow, Sense
 from whet.errors import WhetError
 
 if TYPE_CHECKING:
@@ -109,6 +109,45 @@ def elastic_point(model: LinearProgram, *, time_limit: float = TIME_LIMIT) -> di
     if not solved.optimal:
         return None
     return {column.name: value for column, value in zip(model.columns, solved.values, strict=False)}
+
+
+def relaxation(model: LinearProgram, *, time_limit: float = TIME_LIMIT) -> ElasticResult:
+    """The least total violation of rows and bounds together; types stay. Bounds are named `lower bound of x1`."""
+    bounds = [
+        LinearRow(f"{side} bound of {column.name}", ((column.name, 1.0),), sense, value)
+        for column in model.columns
+        for side, sense, value in _bound_rows(column)
+        if abs(value) < INF and column.kind != "binary"
+    ]
+    free = tuple(
+        column if column.kind == "binary" else replace(column, lower=-INF, upper=INF) for column in model.columns
+    )
+    return elastic(replace(model, columns=free, rows=(*model.rows, *bounds)), time_limit=time_limit)
+
+
+def _bound_rows(column: Column) -> tuple[tuple[str, Sense, float], ...]:
+    return ("lower", ">=", column.lower), ("upper", "<=", column.upper)
+
+
+def farkas(model: LinearProgram, *, time_limit: float = TIME_LIMIT) -> dict[str, float] | None:
+    """Multipliers of rows whose weighted sum no point within the bounds can reach; None where there are none."""
+    machine: Any = solver(build(model, relaxed=True), time_limit)
+    machine.setOptionValue("presolve", "off")
+    machine.setOptionValue("solver", "simplex")
+    machine.run()
+    if _statuses().get(machine.getModelStatus()) != "infeasible":
+        return None
+    _, known, ray = machine.getDualRay()
+    if not known:
+        return None
+    scale = max((abs(value) for value in ray), default=0.0)
+    if not scale:
+        return None
+    return {
+        row.name: float(value) / scale
+        for row, value in zip(model.rows, ray, strict=True)
+        if abs(value) > _LOOSE * scale
+    }
 
 
 def _elastic(model: LinearProgram, time_limit: float) -> tuple[list[int], SolverResult]:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whet.envs.ordebug.equivalence import Checker
-from whet.envs.ordebug.iis import Iis, find_iis
+from whet.envs.ordebug.iis import Iis, another_iis, find_iis
 from whet.envs.ordebug.model import INF, LinearProgram
-from whet.envs.ordebug.solver import Status, elastic_point, solve
+from whet.envs.ordebug.solver import ElasticResult, SolverResult, Status, elastic_point, farkas, relaxation, solve
 from whet.errors import WhetError
 
 
@@ -60,10 +60,38 @@ def explain(model: LinearProgram, time_limit: float) -> Iis | None:
         return None
 
 
-def slack(model: LinearProgram, row: str, time_limit: float) -> Slack | None:
-    """None where the solver refuses the model, as it does with coefficients beyond its range."""
+def explain_otherwise(model: LinearProgram, time_limit: float) -> Iis | None:
+    """A subsystem that is not the one that `explain` finds."""
+    known = explain(model, time_limit)
     try:
-        solved = solve(model, time_limit=time_limit)
+        return None if known is None else another_iis(model, known, time_limit=time_limit)
+    except WhetError:
+        return None
+
+
+def relax_least(model: LinearProgram, time_limit: float) -> ElasticResult:
+    """Where the least total violation of rows and bounds falls."""
+    try:
+        return relaxation(model, time_limit=time_limit)
+    except WhetError:
+        return ElasticResult("error")
+
+
+def prove(model: LinearProgram, time_limit: float) -> dict[str, float] | None:
+    """Multipliers of rows that prove the linear part infeasible."""
+    try:
+        return farkas(model, time_limit=time_limit)
+    except WhetError:
+        return None
+
+
+def slack(model: LinearProgram, row: str, infeasible: bool, time_limit: float) -> Slack | None:
+    """None where the solver refuses the model, as it does with coefficients beyond its range.
+
+    `infeasible`: it is known that there is no optimum to look at.
+    """
+    try:
+        solved = SolverResult("infeasible") if infeasible else solve(model, time_limit=time_limit)
         point = solved.point(model) if solved.optimal else elastic_point(model, time_limit=time_limit)
     except WhetError:
         return None

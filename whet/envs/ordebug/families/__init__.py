@@ -1,21 +1,11 @@
-"""Families of problems: each draws a feasible model together with the text that a reader would check it against."""
+"""Families of problems: the words of a trade, and how a sound model of it is drawn."""
 
 from __future__ import annotations
 
-from whet.envs.ordebug.families import assignment, blending, covering, flow, lots, production, shifts
-from whet.envs.ordebug.families.story import ProblemDraft, ProblemFamily
+from whet.envs.ordebug.families.story import Item, ProblemDraft, RowSense, draw
+from whet.envs.ordebug.families.vocabulary import HELD_OUT, VOCABULARIES, Trade
 
-FAMILIES: dict[str, ProblemFamily] = {
-    family.name: family
-    for family in (
-        blending.FAMILY,
-        flow.FAMILY,
-        assignment.FAMILY,
-        lots.FAMILY,
-        shifts.FAMILY,
-        covering.FAMILY,
-        production.FAMILY,
-    )
-}
+FAMILIES: dict[str, Trade] = {vocabulary.name: vocabulary for vocabulary in VOCABULARIES}
+SEEN: tuple[str, ...] = tuple(sorted(set(FAMILIES) - set(HELD_OUT)))
 
-__all__ = ["FAMILIES", "ProblemDraft", "ProblemFamily"]
+__all__ = ["FAMILIES", "HELD_OUT", "SEEN", "Item", "ProblemDraft", "RowSense", "Trade", "draw"]

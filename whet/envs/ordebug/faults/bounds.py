@@ -1,73 +1,62 @@
-"""Type B: a bound is too tight, or a variable has the wrong type.
-
-`made_whole` takes all continuous variables of an equation whose value is not whole: only integrality then stands
-against a solution.
-"""
+"""Type B: a bound is too tight, a count is declared as yes-or-no, or a quantity as a whole number."""
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Iterator
 
-from whet.envs.ordebug.edits import Edit, SetBounds, SetType, apply_all
-from whet.envs.ordebug.faults.fault import FaultType, Planting
-from whet.envs.ordebug.model import INF, Column, LinearProgram
-
-_MOST_WHOLE = 3
-
-
-def plant(rng: random.Random, model: LinearProgram) -> Iterator[Planting]:
-    whole = list(_made_whole(rng, model))
-    if rng.random() < 0.6:
-        yield from whole
-    for column in rng.sample(model.columns, len(model.columns)):
-        ways = _ways(rng, model, column)
-        rng.shuffle(ways)
-        for form, edit, repair in ways:
-            yield Planting(form, edit.apply(model), (repair,))
+from whet.envs.ordebug.edits import SetBounds, SetType
+from whet.envs.ordebug.faults.fault import Correction, FaultType, Scene
+from whet.envs.ordebug.faults.room import above, below, opened, span
+from whet.envs.ordebug.model import INF
+from whet.envs.ordebug.solver import feasible
 
 
-def _ways(rng: random.Random, model: LinearProgram, column: Column) -> list[tuple[str, Edit, Edit]]:
-    """What can be wrong with one column."""
-    name, low, high = column.name, column.lower, column.upper
-    back = SetBounds(name, _open(low), _open(high))
+def concerns(scene: Scene) -> tuple[str, ...]:
+    """Columns whose bounds are shown; where integrality alone contradicts, the whole columns that could be divided."""
+    if not scene.iis.integral:
+        return tuple(f"column:{name}" for name in scene.iis.column_names)
+    used = {name for row in scene.iis.row_names for name, _ in scene.model.row(row).terms}
+    whole = [column.name for column in scene.model.columns if column.name in used and column.kind == "integer"]
+    return tuple(f"column:{name}" for name in whole if feasible(_divided(name).apply(scene.model)))
+
+
+def _divided(name: str) -> SetType:
+    return SetType(name, "continuous")
+
+
+def correct(rng: random.Random, scene: Scene, name: str) -> Correction | None:
+    if scene.iis.integral:
+        return Correction("made_whole", (_divided(name),))
+    column = scene.model.column(name)
+    sides = [member.side for member in scene.iis.columns if member.name == name]
+    found = span(opened(scene.model, name), ((name, 1.0),))
+    if found is None or len(sides) != 1:
+        return None
+    low, high = found
+    scale = max(abs(column.lower), abs(low), 4.0)
+    high_now = None if column.upper == INF else column.upper
+    if sides[0] == "upper":
+        value = above(rng, low, scale, column.whole)
+        if value < column.lower or value <= column.upper:
+            return None
+        if column.kind == "binary":
+            return Correction("made_binary", (SetType(name, "integer", (column.lower, max(2.0, value))),))
+        return Correction("tight_upper", (SetBounds(name, column.lower, value),))
     if column.kind == "binary":
-        fixed = rng.choice([("tight_upper", SetBounds(name, 0.0, 0.0)), ("raised_lower", SetBounds(name, 1.0, 1.0))])
-        return [(*fixed, back)]
-    ways: list[tuple[str, Edit, Edit]] = []
-    if high < INF:
-        tight = float(rng.choice([math.floor(high / 10), math.floor(high * rng.uniform(0.1, 0.6))]))
-        ways.append(("tight_upper", SetBounds(name, _open(low), max(low, tight)), back))
-        raised = float(math.ceil(low + (high - low) * rng.uniform(0.6, 1.0)))
-        ways.append(("raised_lower", SetBounds(name, min(high, raised), high), back))
-    else:
-        figures = sorted({abs(row.rhs) for row in model.rows if row.rhs and row.coefficient(name)})
-        if figures:
-            ways.append(("raised_lower", SetBounds(name, rng.choice(figures), None), back))
-            ways.append(("tight_upper", SetBounds(name, low, float(math.floor(rng.choice(figures) / 10))), back))
-    if column.kind == "integer" and high > 1.0:
-        ways.append(("made_binary", SetType(name, "binary"), SetType(name, "integer", (_open(low), _open(high)))))
-    return [way for way in ways if way[1].apply(model) != model]
-
-
-def _made_whole(rng: random.Random, model: LinearProgram) -> Iterator[Planting]:
-    rows = [row for row in model.rows if row.sense == "=" and row.rhs != round(row.rhs)]
-    for row in rng.sample(rows, len(rows)):
-        free = [name for name, _ in row.terms if not model.column(name).whole]
-        if 0 < len(free) <= _MOST_WHOLE:
-            made = apply_all(model, (SetType(name, "integer") for name in free))
-            yield Planting("made_whole", made, tuple(SetType(name, "continuous") for name in free))
-
-
-def _open(bound: float) -> float | None:
-    return bound if math.isfinite(bound) else None
+        return None
+    value = below(rng, high, scale, column.whole)
+    if high >= 0.0 and (value < 0.0 or rng.random() < 0.3):
+        value = 0.0
+    if value >= column.lower:
+        return None
+    return Correction("raised_lower", (SetBounds(name, value, high_now),))
 
 
 FAULT = FaultType(
     "B",
     "the type or the bounds of a variable",
-    plant,
+    concerns,
+    correct,
     {
         "tight_upper": "an upper bound is too low",
         "raised_lower": "a lower bound is too high",

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 from whet.envs.ordebug.edits import SetSense
-from whet.envs.ordebug.faults.fault import FaultType, Planting
-from whet.envs.ordebug.model import LinearProgram, Sense
+from whet.envs.ordebug.faults.fault import Correction, FaultType, Scene, rows_shown
+from whet.envs.ordebug.faults.room import reach
+from whet.envs.ordebug.model import Sense
 
 _TURNED: dict[Sense, Sense] = {"<=": ">=", ">=": "<="}
 
 
-def plant(rng: random.Random, model: LinearProgram) -> Iterator[Planting]:
-    rows = [row for row in model.rows if row.sense != "="]
-    for row in rng.sample(rows, len(rows)):
-        repair = (SetSense(row.name, row.sense),)
-        turned, strict = SetSense(row.name, _TURNED[row.sense]), SetSense(row.name, "=")
-        ways = [("turned_sense", turned), ("strict_sense", strict)]
-        for form, edit in ways if rng.random() < 0.75 else reversed(ways):
-            yield Planting(form, edit.apply(model), repair)
+def correct(rng: random.Random, scene: Scene, name: str) -> Correction | None:
+    row = scene.model.row(name)
+    found = reach(scene.model, name)
+    if found is None:
+        return None
+    if row.sense != "=":
+        return Correction("turned_sense", (SetSense(name, _TURNED[row.sense]),))
+    low, high = found
+    sense: Sense | None = ">=" if low > row.rhs else "<=" if high < row.rhs else None
+    return None if sense is None else Correction("strict_sense", (SetSense(name, sense),))
 
 
 FAULT = FaultType(
     "A",
     "the sense of a constraint",
-    plant,
+    rows_shown,
+    correct,
     {"turned_sense": "a comparison is turned around", "strict_sense": "an inequality is written as an equation"},
 )

@@ -1,0 +1,91 @@
+"""Demonstrations act on nothing that was not shown, quote what is asked for, and end in the repair."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from envs.ordebug.puzzles import driven, made
+
+from whet.envs.ordebug.demonstrations import acted_on, demonstration
+from whet.envs.ordebug.instance import Instance
+from whet.envs.ordebug.play import OrDebugSettings
+from whet.envs.ordebug.protocol import say
+
+NAMES = ("tiny_near_A", "tiny_near_B", "tiny_near_C", "tiny_near_D", "small_far_A", "small_far_D", "small_near_mixed")
+INSTANCES: list[Instance] = []
+
+
+def instances() -> list[Instance]:
+    if not INSTANCES:
+        INSTANCES.extend(made(name, index) for name in NAMES for index in range(2))
+    return INSTANCES
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"[xr]\d+", text))
+
+
+def told(one: Instance, settings: OrDebugSettings, seed: int) -> Iterator[tuple[object, set[str], set[str]]]:
+    """Each action with the names in the prompt and in the answers before it; the whole must end in the repair."""
+    steps = demonstration(one, settings, seed)
+    heard: list[tuple[object, set[str], set[str]]] = []
+    rest = iter(steps)
+
+    def answer(said, asked):  # type: ignore[no-untyped-def]
+        step = next(rest)
+        answers = "\n".join(message.text for message in said[1:] if message.author == "user")
+        heard.append((step.action, words(said[0].text), words(answers)))
+        return say(step.action, settings.protocol, step.thought)
+
+    played = driven(one, answer, settings)
+    assert played.score.hard == 1, played.score.reason
+    yield from heard
+
+
+@pytest.mark.parametrize("reveal", ["full", "query"])
+@pytest.mark.parametrize("spec", ["prose", "table"])
+def test_every_element_acted_on_was_shown_by_an_answer_before(reveal: str, spec: str) -> None:
+    settings = OrDebugSettings(reveal=reveal, spec=spec)  # type: ignore[arg-type]
+    for place, one in enumerate(instances()):
+        for action, prompt, answers in told(one, settings, place):
+            names = acted_on(action)  # type: ignore[arg-type]
+            rows = {name for name in names if name.startswith("r")}
+            assert rows <= answers
+            assert names - rows <= answers | prompt
+
+
+def test_a_column_whose_bounds_are_changed_was_shown_by_an_answer() -> None:
+    for one in instances():
+        if one.kind == "B":
+            for action, _, answers in told(one, OrDebugSettings(), 1):
+                if getattr(action, "edit", None) is not None:
+                    assert acted_on(action) <= answers  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("spec", ["prose", "table"])
+def test_the_thought_before_an_edit_quotes_the_specification(spec: str) -> None:
+    settings = OrDebugSettings(spec=spec)  # type: ignore[arg-type]
+    for place, one in enumerate(instances()):
+        text = one.specification(spec).text  # type: ignore[arg-type]
+        said = "\n".join(step.thought for step in demonstration(one, settings, place))
+        quoted = re.findall(r'"([^"]+)"', said)
+        assert all(passage in text for passage in quoted)
+        if all(fault.form != "foreign_row" for fault in one.faults) and "B" not in {f.kind for f in one.faults}:
+            assert quoted
+
+
+def test_some_demonstrations_take_a_wrong_edit_back() -> None:
+    names = [
+        [step.action.name for step in demonstration(one, OrDebugSettings(), seed)]
+        for one in instances()
+        for seed in range(3)
+    ]
+    undone = sum("undo" in steps for steps in names)
+    assert 0 < undone < len(names) / 2
+
+
+def test_a_demonstration_keeps_the_step_limit_without_detours() -> None:
+    for one in instances():
+        assert len(demonstration(one, OrDebugSettings(max_steps=8), 3)) <= 8 or len(one.faults) > 1
