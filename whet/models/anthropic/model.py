@@ -44,6 +44,7 @@ class Anthropic(Model):
         self.fingerprint = digest(scheme, model, options.tools, dict(options.extra))
         self.price = options.price
         self.context = options.context
+        self.connections = options.connections
         self._options = options
         self._dialect = MessagesDialect(model, options)
         auth: Auth = "bearer" if options.auth == "bearer" else "x-api-key"
