@@ -158,7 +158,12 @@ def metered(server: BillingServer, **options: Any) -> Model:
 
 
 def played(
-    folder: Path, server: BillingServer, limits: PurseLimits, tasks: int = 60, model: Model | None = None, **options: Any
+    folder: Path,
+    server: BillingServer,
+    limits: PurseLimits,
+    tasks: int = 60,
+    model: Model | None = None,
+    **options: Any,
 ) -> Any:
     plan = [Ticket("eval", "select", index) for index in range(tasks)]
 
