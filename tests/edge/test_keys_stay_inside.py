@@ -9,6 +9,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -27,6 +28,7 @@ from whet.errors import WhetError
 from whet.key_shapes import hide_shapes, refuse_keys
 from whet.outside import HIDDEN, KEYS, Keychain, shown, shown_json, shown_line
 from whet.outside import harmless as harmless_text
+from whet.types import Reply
 from whet.wire import reply_in
 
 KEY = "sk-canary/0123+abcdef=9876zyxwv"
@@ -391,6 +393,15 @@ def test_a_key_file_that_is_no_file_is_not_waited_for(whet: Whet, tmp_path: Path
         sets = ("--set", f"control.target.key_file={name}")
         said = whet("eval", SUMS, "-m", "openai:m", "--base-url", "http://127.0.0.1:9/v1", "-n", "1", *sets)
         assert (said.code, told in said.err) == (2, True), said
+
+
+def test_a_key_of_digits_is_no_part_of_a_number() -> None:
+    """It once ended a run: a log-probability that held it was no number any more."""
+    keys = Keychain()
+    keys.add("12345678")
+    reply = Reply("the key is 12345678.", logprobs=(-0.12345678, -1.0))
+    assert keys.hide_in_reply(reply) == replace(reply, text="the key is ***.")
+    assert keys.hide_bytes(b'{"created": 1712345678}') == b'{"created": 1712345678}'
 
 
 def test_shapes_of_keys_are_hidden_in_text() -> None:

@@ -44,12 +44,12 @@ class Anthropic(Model):
         self.fingerprint = digest(scheme, model, options.tools, dict(options.extra))
         self.price = options.price
         self.context = options.context
-        self.connections = options.connections
         self._options = options
         self._dialect = MessagesDialect(model, options)
         auth: Auth = "bearer" if options.auth == "bearer" else "x-api-key"
         version = {"anthropic-version": options.api_version or API_VERSION}
         self._endpoint = Endpoint(url, key, auth, options, version)
+        self.connections = options.connections
         self._thoughts = Thoughts()
         self._extra = extra_tokens(options)
         self._persistence = Persistence.of(name, self._endpoint.where, options)
