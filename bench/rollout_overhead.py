@@ -32,7 +32,7 @@ from whet.ledger.writer import LedgerWriter  # noqa: E402
 from whet.models.load import load_model  # noqa: E402
 from whet.models.options import ModelOptions  # noqa: E402
 from whet.rollout.engine import Engine  # noqa: E402
-from whet.rollout.player import Player, Seat  # noqa: E402
+from whet.rollout.player import Players, Seat  # noqa: E402
 from whet.rollout.progress import Quiet  # noqa: E402
 from whet.rollout.purse import Purse  # noqa: E402
 from whet.rollout.works import Works  # noqa: E402
@@ -65,7 +65,7 @@ async def whet(url: str, count: int, concurrency: int) -> None:
     """The engine as an evaluation uses it."""
     model = load_model("openai:m", ModelOptions(base_url=url))
     with tempfile.TemporaryDirectory() as folder, LedgerWriter.create(Path(folder) / "run") as ledger:
-        seat = Seat(Policy(model.fingerprint), Player(model))
+        seat = Seat(Policy(model.fingerprint), Players().add(model))
         engine = Engine(
             Sums(), {"target": seat}, ledger, Purse(journal=ledger.journal), Works(), concurrency=concurrency
         )

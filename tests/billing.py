@@ -157,14 +157,20 @@ def metered(server: BillingServer, **options: Any) -> Model:
     return model  # type: ignore[no-any-return]
 
 
-def played(folder: Path, server: BillingServer, limits: PurseLimits, tasks: int = 60, **options: Any) -> Any:
+def played(
+    folder: Path,
+    server: BillingServer,
+    limits: PurseLimits,
+    tasks: int = 60,
+    model: Model | None = None,
+    **options: Any,
+) -> Any:
     plan = [Ticket("eval", "select", index) for index in range(tasks)]
 
-    async def session() -> Any:
-        model = metered(server)
+    async def session(model: Model) -> Any:
         try:
             return await play_out(folder, model, plan, budget=limits, concurrency=8, patience=0, **options)
         finally:
             await model.close()
 
-    return asyncio.run(session())
+    return asyncio.run(session(model or metered(server)))

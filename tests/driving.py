@@ -12,7 +12,7 @@ from whet.ledger.store import Ledger
 from whet.ledger.writer import LedgerWriter
 from whet.models.base import Model
 from whet.rollout.engine import Engine
-from whet.rollout.player import Player, Seat
+from whet.rollout.player import Players, Seat
 from whet.rollout.progress import Quiet, Tally
 from whet.rollout.purse import Purse, PurseLimits
 from whet.rollout.works import Works
@@ -36,7 +36,7 @@ async def play_out(
 ) -> Tally:
     ledger = LedgerWriter.open(folder) if folder.exists() else LedgerWriter.create(folder)
     with ledger:
-        target = Seat(Policy(model.fingerprint, Sampling(), playbook), Player(model))
+        target = Seat(Policy(model.fingerprint, Sampling(), playbook), Players().add(model))
         seats = {**(seats or {}), "target": target}
         works = works or Works()
         ledger.close_lost()

@@ -31,6 +31,11 @@ _KNOWN = re.compile(
 )
 _RANDOM = re.compile(r"(?=(?:\D*\d){4})[A-Za-z0-9_+=-]{24,}")
 _VALUE = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~+/=-]{12,}")
+_AUTH = ("bearer", "api-key", "x-api-key")
+"""Headers that carry a key, by which an option called auth names one."""
+_WORD_PART = re.compile(r"[A-Za-z]{1,14}|\d{1,8}|[A-Za-z]{0,2}\d{1,3}[A-Za-z]{0,2}")
+_FEW_NUMBERS = 3
+"""As many as a date has."""
 _REFERENCE = re.compile(r"\$\w+|\$\{\w+\}|env:\w+", re.IGNORECASE)
 _WORD = re.compile(r"[^\s\"'`,;:=&?#<>(){}\[\]|@]+")
 
@@ -39,10 +44,17 @@ INSTEAD = "keys are never written into a config; name their place with key_env o
 
 def looks_like_key(text: str) -> bool:
     """Whether a name is rather a key itself: a known beginning, or long and full of digits."""
-    return bool(
+    return not _is_name(text) and bool(
         re.fullmatch(r"(?:sk|pk|gsk|xai|ghp|hf|key)[-_][A-Za-z0-9_-]{12,}|(?:eyJ|AIza)[^/]{12,}", text)
         or _RANDOM.fullmatch(text)
     )
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text is words and a few numbers with marks between them, as names have and nothing random does."""
+    parts = re.split(r"[-_.]", text)
+    numbers = sum(any(letter.isdigit() for letter in part) for part in parts)
+    return len(parts) > 2 and numbers <= _FEW_NUMBERS and all(map(_WORD_PART.fullmatch, parts))
 
 
 def hide_shapes(text: str) -> str:
@@ -77,16 +89,20 @@ def _wrong(text: str, path: tuple[str, ...]) -> str:
         return ""
     if "://" in text and (what := _address(text)):
         return what
+    if name == "auth" and text.lower() in _AUTH:
+        return ""
     free = path[0] in ("env", "gate")  # whose arguments are named by others: a column may be called key
     if _SECRET.fullmatch(name) and not free:
         return "has the name of a key"
-    if _SECRET_ENDING.fullmatch(name) and _VALUE.fullmatch(text.removeprefix("Bearer ").strip()):
+    value = text.removeprefix("Bearer ").strip()
+    if _SECRET_ENDING.fullmatch(name) and _VALUE.fullmatch(value) and not _is_name(value):
         return "looks like a key"
     return "looks like a key" if _holds_known(text) else ""
 
 
 def _holds_known(text: str) -> bool:
-    return any(_KNOWN.fullmatch(part) for word in _WORD.findall(text) for part in word.split("/") if len(part) > 12)
+    parts = (part for word in _WORD.findall(text) for part in word.split("/") if len(part) > 12)
+    return any(_KNOWN.fullmatch(part) and not _is_name(part) for part in parts)
 
 
 def _address(text: str) -> str:

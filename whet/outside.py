@@ -91,8 +91,9 @@ class Keychain:
         found = {spelling.lower() for known in self._values for spelling in spellings(known)}
         self._spellings = tuple(sorted(found, key=lambda spelling: (-len(spelling), spelling)))
         self._encoded = tuple(spelling.encode() for spelling in self._spellings)
-        self._pattern = re.compile("|".join(map(re.escape, self._spellings)), re.IGNORECASE)
-        self._pattern_encoded = re.compile(b"|".join(map(re.escape, self._encoded)), re.IGNORECASE)
+        either = "|".join(map(_as_pattern, self._spellings))
+        self._pattern = re.compile(either, re.IGNORECASE)
+        self._pattern_encoded = re.compile(either.encode(), re.IGNORECASE)
 
     def forget(self) -> None:
         """Start anew: for tests, which make up keys."""
@@ -154,6 +155,11 @@ def spellings(value: str) -> Iterator[str]:
         inner = padded[(8 * before + 5) // 6 : (8 * (before + len(raw))) // 6]
         yield inner
         yield inner.replace("+", "-").replace("/", "_")
+
+
+def _as_pattern(spelling: str) -> str:
+    """One of digits alone is no part of a longer number: a time or a log-probability holds it by chance."""
+    return rf"(?<![0-9.]){spelling}(?![0-9])" if spelling.isdigit() else re.escape(spelling)
 
 
 def _without_pieces(text: str, value: str) -> str:

@@ -9,6 +9,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -27,6 +28,7 @@ from whet.errors import WhetError
 from whet.key_shapes import hide_shapes, refuse_keys
 from whet.outside import HIDDEN, KEYS, Keychain, shown, shown_json, shown_line
 from whet.outside import harmless as harmless_text
+from whet.types import Reply
 from whet.wire import reply_in
 
 KEY = "sk-canary/0123+abcdef=9876zyxwv"
@@ -275,6 +277,9 @@ REFUSED: dict[str, tuple[str, object]] = {
         "curl -H 'Authorization: Bearer abcdef0123456789' https://x",
     ),
     "an address of a command": ("control.target.key_command", "curl https://me:pa55@host/token"),
+    "a key where the header is named": ("control.target.auth", "hunter2"),
+    "a key with marks in it": ("target.extra.note", "sk-ant-api03-abcDEF012345_6789-ghi"),
+    "a uuid as a token": ("target.extra.my_token", "550e8400-e29b-41d4-a716-446655440000"),
     "a pass for the judge": ("judge.extra.password", "x"),
     "a key of an optimiser": ("optimizer.extra.token", "x"),
 }
@@ -294,6 +299,14 @@ FINE: dict[str, tuple[str, object]] = {
     "a model with a date": ("target.model", "openai:gpt-4o-mini-2024-07-18-preview-0001"),
     "a digest": ("env.args.sha256", "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"),
     "a long prompt": ("env.args.prompt", "Ask the key question: which token ends the line? Answer with a word, 1234."),
+    "the header of a key": ("control.target.auth", "bearer"),
+    "the other header of a key": ("control.judge.auth", "api-key"),
+    "a variable with a year": ("control.target.key_env", "AZURE_OPENAI_API_KEY_2024_PROD_EU"),
+    "a name for a cache": ("target.extra.prompt_cache_key", "whet-run-2024-07"),
+    "a folder of findings": ("env.args.source", "data/key_findings_2024"),
+    "a folder of an export": ("env.args.source", "data/hf_export_20241115"),
+    "a package in a prompt": ("env.args.prompt", "Is sk-learn-baseline-examples a package?"),
+    "a folder of weights": ("target.model", "hf:/models/hf_mistral-7b-instruct-v0"),
     "a playbook": ("eval.playbook", "runs/sums-openai-gpt-4o-mini-2024-07-18-1f3a9c02/best_playbook.json"),
 }
 
@@ -380,6 +393,15 @@ def test_a_key_file_that_is_no_file_is_not_waited_for(whet: Whet, tmp_path: Path
         sets = ("--set", f"control.target.key_file={name}")
         said = whet("eval", SUMS, "-m", "openai:m", "--base-url", "http://127.0.0.1:9/v1", "-n", "1", *sets)
         assert (said.code, told in said.err) == (2, True), said
+
+
+def test_a_key_of_digits_is_no_part_of_a_number() -> None:
+    """It once ended a run: a log-probability that held it was no number any more."""
+    keys = Keychain()
+    keys.add("12345678")
+    reply = Reply("the key is 12345678.", logprobs=(-0.12345678, -1.0))
+    assert keys.hide_in_reply(reply) == replace(reply, text="the key is ***.")
+    assert keys.hide_bytes(b'{"created": 1712345678}') == b'{"created": 1712345678}'
 
 
 def test_shapes_of_keys_are_hidden_in_text() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import os
 import random
 import shutil
 import sqlite3
@@ -321,7 +323,43 @@ def test_a_file_cut_in_half_gives_what_can_be_read(tmp_path: Path) -> None:
     assert ledger_findings(path)
     found = salvage_ledger(tmp_path / "run", tmp_path / "out")
     assert found.lost["rollouts"] or found.commits
+    assert found.kept["rollouts"] > 0, "what comes before the cut is there"
     assert ledger_findings(tmp_path / "out" / FILE) == []
+
+
+def test_a_file_that_lacks_its_last_page_gives_nearly_all(tmp_path: Path) -> None:
+    """Nothing at all was kept of one: a file that is shorter than its header says is not even opened."""
+    filled(tmp_path / "run", rollouts=100).close()
+    path = tmp_path / "run" / FILE
+    os.truncate(path, path.stat().st_size - 4096)
+    found = salvage_ledger(tmp_path / "run", tmp_path / "out")
+    assert found.kept["rollouts"] > 60
+    assert found.kept["meta"] == 2
+
+
+def test_what_gates_have_spent_is_salvaged_with_their_run(sound: Path, tmp_path: Path) -> None:
+    folder = copied(sound, tmp_path)
+    filled(folder / "gates" / "g1").close()
+    salvage_ledger(folder, tmp_path / "out")
+    assert ledger_findings(tmp_path / "out" / "gates" / "g1" / FILE) == []
+
+
+def test_a_full_disk_is_told_once_to_whoever_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who came after it was told, too, and left a future that complained of it when all was over."""
+
+    async def two() -> None:
+        with LedgerWriter.create(tmp_path / "run") as ledger:
+
+            def full(entries: object) -> None:
+                raise WhetError("disk is full")
+
+            monkeypatch.setattr(ledger, "write", full)
+            for _ in range(2):
+                with pytest.raises(WhetError, match="disk is full"):
+                    await ledger.journal.attempt("k", "target", RESERVE)
+            assert ledger.journal._waiting == []
+
+    asyncio.run(two())
 
 
 def test_an_account_says_what_may_have_been_paid() -> None:

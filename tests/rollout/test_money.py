@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+import socketserver
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from billing import ANSWERS, LEFT_OUT, LIMITS, PRICE, SAYS, Bill, BillingServer, played
+from billing import ANSWERS, LEFT_OUT, LIMITS, PRICE, SAYS, Bill, BillingServer, metered, played
 from builders import Doubles, FromFunction
 from loopback import serving
 
 from whet.errors import WhetError
+from whet.ledger.account import Account
 from whet.ledger.store import Ledger
 from whet.models.base import Price, Request
 from whet.models.load import load_model
@@ -77,7 +81,47 @@ def test_a_connection_that_was_never_made_costs_nothing(tmp_path: Path) -> None:
     played(tmp_path / "r", server, PurseLimits(calls=5), tasks=2)
     with Ledger.read(tmp_path / "r") as ledger:
         assert ledger.account().spent == Usage()
-        assert ledger.counts()["attempts"] > 0, "it was tried, and that is on record"
+        counts = ledger.counts()
+    assert counts["attempts"] == counts["settlements"] > 2, "it was tried, and that is on record"
+
+
+def test_a_call_without_a_key_costs_nothing(tmp_path: Path) -> None:
+    """It once took the whole reservation of every call at once, though nothing had gone out."""
+    with serving(server=BillingServer()) as server:
+        model = metered(server, key_env="A_KEY_THAT_NOBODY_HAS")
+        with pytest.raises(WhetError, match="A_KEY_THAT_NOBODY_HAS is not set"):
+            played(tmp_path / "r", server, PurseLimits(usd=0.05), model=model)
+    with Ledger.read(tmp_path / "r") as ledger:
+        assert ledger.account() == Account()
+    assert server.bill.calls == 0
+
+
+class _PlainHttp(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        self.request.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+def test_a_connection_that_cannot_be_made_safe_costs_nothing(tmp_path: Path) -> None:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _PlainHttp) as plain:
+        threading.Thread(target=plain.serve_forever, args=(0.01,), daemon=True).start()
+        server = BillingServer()
+        model = metered(server, base_url=f"https://127.0.0.1:{plain.server_address[1]}/v1", key_env="")
+        with pytest.raises(WhetError, match="does not speak TLS"):
+            played(tmp_path / "r", server, PurseLimits(usd=0.05), model=model)
+        plain.shutdown()
+    with Ledger.read(tmp_path / "r") as ledger:
+        assert ledger.account() == Account()
+
+
+def test_a_retry_that_the_budget_has_no_room_for_waits_for_nobody_who_waits_for_it(tmp_path: Path) -> None:
+    """A call once held its connection while it waited for room that calls without a connection had reserved."""
+    limits = PurseLimits(calls=4)
+    with serving(server=BillingServer(answers=("500",))) as server:
+        began = time.monotonic()
+        tally = played(tmp_path / "r", server, limits, tasks=6, model=metered(server, connections=1))
+    assert time.monotonic() - began < 20, "it once waited for the time limit of the call, ten minutes"
+    assert "budget of" in tally.stopped
+    assert server.bill.calls == 4
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,15 @@ every row that is what was written, says in an event what it lacks, and counts w
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from whet.errors import WhetError
@@ -27,6 +29,9 @@ from whet.types import Usage
 
 SALVAGED = "salvaged"
 """The event that says what a salvaged ledger lacks."""
+
+LONGEST = 1 << 40
+"""Bytes that no ledger has, whatever a damaged header says; the end that is made up takes no room."""
 
 _TABLES = {table.code: table for table in ALL}
 _PAIRS = {ROLLOUTS.code: TRANSCRIPTS, TRANSCRIPTS.code: ROLLOUTS}
@@ -88,7 +93,11 @@ def salvage_ledger(folder: Path, out: Path) -> Salvage:
     except WhetError:
         head = None
     found = Salvage()
-    with readable(path), closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+    with (
+        _full_length(path) as file,
+        readable(path),
+        closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as db,
+    ):
         last = head.link if head is not None else 0
         with LedgerWriter.create(out) as ledger:
             for link in _links(db, last, found):
@@ -101,6 +110,25 @@ def salvage_ledger(folder: Path, out: Path) -> Salvage:
             SALVAGED, kept=dict(found.kept), lost=dict(found.lost), commits=found.commits, maybe=found.maybe
         )
     return found
+
+
+@contextmanager
+def _full_length(path: Path) -> Iterator[Path]:
+    """The file, or a copy as long as its header says: of one whose end is cut off nothing could be read otherwise."""
+    with path.open("rb") as file:
+        header = file.read(32)
+    size = int.from_bytes(header[16:18])
+    full = int.from_bytes(header[28:32]) * (65536 if size == 1 else size)
+    if not path.stat().st_size < full < LONGEST:
+        yield path
+        return
+    with TemporaryDirectory(prefix="whet-salvage-") as place:
+        copy = Path(place) / path.name
+        for name in (path.name, f"{path.name}-wal"):
+            if path.with_name(name).exists():
+                shutil.copyfile(path.with_name(name), copy.with_name(name))
+        os.truncate(copy, full)
+        yield copy
 
 
 def _links(db: sqlite3.Connection, last: int, found: Salvage) -> Iterator[Link]:
@@ -166,8 +194,13 @@ def _count_lost(ledger: LedgerWriter, head: LedgerHead | None, found: Salvage) -
 
 
 def _copy_files(folder: Path, out: Path) -> None:
-    """What a run needs beside its ledger to be continued; what was made from the ledger is made again."""
+    """What a run needs beside its ledger to be continued; what was made from the ledger is made again.
+
+    Folders with ledgers of their own, those of its gates, go along: what they spent was paid from the same purse.
+    """
     own = {FILE, head_path(Path(FILE)).name, "ledger.lock", "purse.lock"}
     for file in folder.iterdir():
         if file.is_file() and file.name not in own and not file.name.startswith((".", FILE)):
             shutil.copyfile(file, out / file.name)
+        elif file.is_dir() and any(file.rglob(FILE)):
+            shutil.copytree(file, out / file.name, ignore=shutil.ignore_patterns("*.lock"))

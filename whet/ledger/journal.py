@@ -38,6 +38,8 @@ class Journal:
 
     async def attempt(self, key: str, role: str, reserve: AttemptReserve) -> int:
         """Returns the number of the attempt once its reservation is written: only then may it be sent."""
+        if self._error is not None:
+            raise self._error
         seq = self._ledger.number(ATTEMPTS)
         row = (seq, key, role, reserve.prompt_tokens, reserve.completion_tokens, rows.dollars(reserve.usd))
         self._post(ATTEMPTS, row)

@@ -86,6 +86,8 @@ class Model(Protocol):
     """None: unknown."""
     width: int | None = None
     """How many calls it can usefully serve at once; None: as many as the caller likes."""
+    connections: int | None = None
+    """How many calls it sends at once, at most; None: all. One that waits its turn here has nothing reserved yet."""
     context: int | None = None
     """Context length in tokens, where known."""
     unpaid: bool = False

@@ -86,8 +86,8 @@ class Players:
 
     def beside(self, model: Model, width: int | None = None, *, free: bool = False) -> Player:
         """Have `model` work for a role of its own, a judge or an optimiser, and for no policy under study."""
-        width = width or model.width
-        player = Player(model, asyncio.Semaphore(width) if width else None, free or model.unpaid)
+        bounds = [bound for bound in (width or model.width, model.connections) if bound]
+        player = Player(model, asyncio.Semaphore(min(bounds)) if bounds else None, free or model.unpaid)
         self._all.append(player)
         return player
 

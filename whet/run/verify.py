@@ -66,6 +66,8 @@ def backup_run(run: str | Path, target: Path, runs: Path = RUNS) -> str:
 def salvage_run(run: str | Path, out: Path, runs: Path = RUNS) -> str:
     """Keep what is sound of a run whose ledger is not; says what that is."""
     found = salvage_ledger(run_folder(run, runs), out)
+    if not found.kept["meta"]:
+        return f"{out}: {found}; what the run was is lost too: start its command again"
     return f"{out}: {found}; continue with: whet resume {out}"
 
 

@@ -49,6 +49,7 @@ class Anthropic(Model):
         auth: Auth = "bearer" if options.auth == "bearer" else "x-api-key"
         version = {"anthropic-version": options.api_version or API_VERSION}
         self._endpoint = Endpoint(url, key, auth, options, version)
+        self.connections = options.connections
         self._thoughts = Thoughts()
         self._extra = extra_tokens(options)
         self._persistence = Persistence.of(name, self._endpoint.where, options)

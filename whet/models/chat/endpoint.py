@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import ssl
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -38,6 +39,10 @@ class HttpAnswer:
     def quote(self, text: str) -> str:
         """`text` of this answer, fit for an error message."""
         return quoted(text, self.secret)
+
+
+class ConnectionRefusal(WhetError):
+    """A connection that this side does not make, or cannot: nothing has been sent."""
 
 
 OK = 200
@@ -125,9 +130,22 @@ class Endpoint:
         return self._session
 
     async def _tried(self, method: str, body: bytes | None, meter: Meter | None = None) -> HttpAnswer:
-        secret = await self.key.secret()
-        self._bind()
-        answer = await self._reach.attempt(lambda: self._send(method, body, secret))
+        out = False
+
+        async def send() -> HttpAnswer:
+            nonlocal out
+            out = True
+            return await self._send(method, body, secret)
+
+        try:
+            secret = await self.key.secret()
+            self._bind()
+            answer = await self._reach.attempt(send)
+        except BaseException as error:
+            # Without a key, a certificate or a turn nothing has gone out, so there is nothing that could be billed.
+            if meter is not None and (not out or isinstance(error, ConnectionRefusal)):
+                meter.fail(sent=False)
+            raise
         if answer.status == 401 and self.key.renew(secret):
             if meter is not None:
                 await meter.again()
@@ -137,16 +155,25 @@ class Endpoint:
     async def _knock(self) -> None:
         """Whether anybody is there: a connection, and no word."""
         there = URL(self._proxy) if self._proxy else self._url
+        secure = ssl.create_default_context() if there.scheme == "https" else None
         try:
             async with asyncio.timeout(min(CONNECT, self._seconds)):
-                _, writer = await asyncio.open_connection(there.host, there.port)
+                _, writer = await asyncio.open_connection(there.host, there.port, ssl=secure)
         except TimeoutError as error:
             raise self._unanswered(f"no connection within {min(CONNECT, self._seconds):g} s") from error
+        except ssl.SSLError as error:
+            raise self._insecure(error) from error
         except OSError as error:
             raise self._no_connection(error, sent=False) from error
         writer.close()
         with suppress(OSError):
             await writer.wait_closed()
+
+    def _insecure(self, error: Exception) -> ConnectionRefusal:
+        told = quoted(str(error))
+        if isinstance(error, ssl.CertificateError):
+            return ConnectionRefusal(f"{self.where}: its TLS certificate is not trusted: {told}")
+        return ConnectionRefusal(f"{self.where}: it does not speak TLS as https needs it; is it http? ({told})")
 
     def _unanswered(self, told: str, *, sent: bool = False) -> NoAnswer:
         by = f" by the proxy {URL(self._proxy).origin()} that the environment names" if self._proxy else ""
@@ -155,7 +182,7 @@ class Endpoint:
     def _no_connection(self, error: OSError | aiohttp.ClientError, *, sent: bool = True) -> Exception:
         """The error of a connection that did not come about; where this machine is at its limit, one to mend."""
         if getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
-            return WhetError(host_words(OSError(error.errno, None), self.where))  # type: ignore[union-attr]
+            return ConnectionRefusal(host_words(OSError(error.errno, None), self.where))  # type: ignore[union-attr]
         return self._unanswered(f"no connection: {str(error) or type(error).__name__}", sent=sent)
 
     async def _send(self, method: str, body: bytes | None, secret: Secret | None) -> HttpAnswer:
@@ -166,11 +193,9 @@ class Endpoint:
                 whole = KEYS.hide_bytes(await self._read(response))
                 return HttpAnswer(response.status, response.headers, whole, secret)
         except aiohttp.ClientConnectorCertificateError as error:
-            told = quoted(str(error.certificate_error))
-            raise WhetError(f"{self.where}: its TLS certificate is not trusted: {told}") from error
+            raise self._insecure(error.certificate_error) from error
         except aiohttp.ClientConnectorSSLError as error:
-            told = quoted(str(error.os_error))
-            raise WhetError(f"{self.where}: it does not speak TLS as https needs it; is it http? ({told})") from error
+            raise self._insecure(error.os_error) from error
         except aiohttp.ConnectionTimeoutError as error:
             raise self._unanswered(f"no connection within {min(CONNECT, self._seconds):g} s") from error
         except TimeoutError as error:

@@ -56,6 +56,7 @@ class OpenAI(Model):
         self.fingerprint = digest(scheme, model, options.tools, dict(options.extra))
         self.price = options.price
         self.context = options.context
+        self.connections = options.connections
         self._options = options
         complete = replace(options, extra={**preset.extra, **options.extra})
         self._dialect = ChatDialect(model, options.limit_field or preset.limit_field, complete, preset.nested_effort)
