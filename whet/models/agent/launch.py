@@ -41,6 +41,7 @@ def main(number: str) -> NoReturn:
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
     try:
         privileged = _own_namespaces(proc)
+        kernel.die_with_parent()  # a host that was killed kills nobody any more
         first = os.fork()
     except OSError as error:
         _refuse(control, error)

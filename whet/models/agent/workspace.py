@@ -34,6 +34,8 @@ FILES = 200
 _MOST_SEEN = 20_000
 """Files that are looked at; an agent may have left millions."""
 _DEPTH = 64
+_LONGEST = 4096
+"""Bytes of a path that the kernel takes."""
 
 _OURS = ("SKILL.md", "TASK.md")
 _PASSED_OVER = {".git", "node_modules", "__pycache__", ".venv", ".cache"}
@@ -75,6 +77,7 @@ class Workspace:
     def lay_out(self, request: Request) -> None:
         """Write what the agent needs for its next turn; files from its earlier turns stay as it left them."""
         playbook = request.playbook or Playbook()
+        _make_folder(self.place)
         if self.turns == 0:
             for name, text in files_of(playbook).items():
                 _write(self.place, name, text.encode("utf-8", "replace"))
@@ -96,14 +99,16 @@ class Workspace:
             return
         os.chown(self.root, self.belongs_to, self.belongs_to)
         for entry in _entries(self.root):
-            if entry.stat(follow_symlinks=False).st_uid != self.belongs_to:
-                os.chown(entry.path, self.belongs_to, self.belongs_to, follow_symlinks=False)
+            with contextlib.suppress(OSError):  # a path that is too long to be named: the agent's own doing
+                if entry.stat(follow_symlinks=False).st_uid != self.belongs_to:
+                    os.chown(entry.path, self.belongs_to, self.belongs_to, follow_symlinks=False)
 
     def collect(self) -> tuple[dict[str, str], list[str]]:
         """The text files that the agent wrote or changed in this turn, and the names of those left out."""
         changed = [(name, path) for name, path in self._files() if self._before.get(name) != _state(path)]
         kept: dict[str, str] = {}
-        left_out: list[str] = []
+        left_out = [_printable(name) for name, _ in changed if name != _printable(name)]
+        changed = [(name, path) for name, path in changed if name == _printable(name)]
         room = FILES_BYTES
         for name, path in changed:
             text = _text(path) if len(kept) < FILES and path.stat().st_size <= min(FILE_BYTES, room) else None
@@ -122,7 +127,7 @@ class Workspace:
         """Plain files under the workspace by name, in order; links and what tools leave behind are passed over."""
         found: list[tuple[str, Path]] = []
         for entry in _entries(self.place):
-            if entry.is_file(follow_symlinks=False):
+            if entry.is_file(follow_symlinks=False) and len(entry.path.encode(errors="surrogateescape")) < _LONGEST:
                 found.append((Path(entry.path).relative_to(self.place).as_posix(), Path(entry.path)))
             if len(found) > _MOST_SEEN:
                 break
@@ -131,7 +136,7 @@ class Workspace:
 
 def _entries(place: Path) -> Iterator[os.DirEntry[str]]:
     """What lies below a folder, down to a depth that people use; what cannot be opened is passed over."""
-    todo = [(str(place), 0)]
+    todo = [(str(place), 0)] if not place.is_symlink() else []
     while todo:
         folder, depth = todo.pop()
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
@@ -205,12 +210,22 @@ def _write(place: Path, name: str, data: bytes) -> None:
     """Writes a file below `place`, where an agent may have been: no link that it left leads anywhere else."""
     path = place / name
     for folder in reversed(path.relative_to(place).parents[:-1]):
-        if (place / folder).is_symlink() or not (place / folder).is_dir():
-            _clear(place / folder)
-            (place / folder).mkdir()
+        _make_folder(place / folder)
     _clear(path)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "wb") as file:
         file.write(data)
+
+
+def _make_folder(path: Path) -> None:
+    """A folder at `path`, whatever an agent has put there."""
+    if path.is_symlink() or not path.is_dir():
+        _clear(path)
+        path.mkdir()
+
+
+def _printable(name: str) -> str:
+    """A file name as text; the bytes of one that is not Unicode are spelled out."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _clear(path: Path) -> None:
