@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import json
 import math
+import os
 import pickle
 import signal
 import socket
@@ -27,6 +28,7 @@ def main(settings: str) -> None:
     told = json.loads(settings)
     sys.path[:] = told["path"]
     channel = socket.socket(fileno=int(told["channel"]))
+    born = os.getpid()
     # The default answer ends the process in the middle of anything, also of a search that lets no Python code run.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     with contextlib.suppress(ConnectionError), channel.makefile("rb") as source:
@@ -34,6 +36,8 @@ def main(settings: str) -> None:
             function, arguments, seconds = pickle.loads(source.read(HEADER.unpack(header)[0]))
             signal.alarm(math.ceil(seconds) + _OVERTIME)
             answer = _answer(function, arguments)
+            if os.getpid() != born:  # a copy that the function made of us: only one of us may answer
+                os._exit(0)
             signal.alarm(0)
             channel.sendall(HEADER.pack(len(answer)) + answer)
 
