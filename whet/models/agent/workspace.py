@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from whet.models.base import Request
 from whet.models.chat import fenced
 from whet.models.chat.images import Blob, image_bytes, parts
 from whet.sandbox.workspace import collect as collect_files
+from whet.sandbox.workspace import remove as remove_folder
 from whet.types import Image, Message, Playbook
 
 FILE_BYTES = 256 * 1024
@@ -77,7 +77,8 @@ class Workspace:
     def lay_out(self, request: Request) -> None:
         """Write what the agent needs for its next turn; files from its earlier turns stay as it left them."""
         playbook = request.playbook or Playbook()
-        _make_folder(self.place)
+        for folder in (self.root, self.place):
+            _make_folder(folder)
         if self.turns == 0:
             for name, text in files_of(playbook).items():
                 _write(self.place, name, text.encode("utf-8", "replace"))
@@ -91,7 +92,8 @@ class Workspace:
 
     def read_answer(self, most: int) -> str:
         """What the agent wrote as its answer; '' where that is no plain file of its own."""
-        return collect_files(str(self.root), [self.answer.name], most).get(self.answer.name, "")
+        found = collect_files(str(self.root), [self.answer.name], most, most)
+        return found.get(self.answer.name, b"").decode("utf-8", "replace")
 
     def _hand_over(self) -> None:
         """Everything belongs to the agent's user."""
@@ -120,8 +122,7 @@ class Workspace:
         return kept, left_out
 
     def remove(self) -> None:
-        """By a program that no depth of folders can stop."""
-        subprocess.run(["/bin/rm", "-rf", str(self.root)], check=False, stderr=subprocess.DEVNULL)
+        remove_folder(str(self.root))
 
     def _files(self) -> list[tuple[str, Path]]:
         """Plain files under the workspace by name, in order; links and what tools leave behind are passed over."""
@@ -217,10 +218,12 @@ def _write(place: Path, name: str, data: bytes) -> None:
 
 
 def _make_folder(path: Path) -> None:
-    """A folder at `path`, whatever an agent has put there."""
+    """A folder at `path` that we may write to, whatever an agent has put there or closed."""
     if path.is_symlink() or not path.is_dir():
         _clear(path)
         path.mkdir()
+    elif path.stat().st_mode & 0o700 != 0o700:
+        path.chmod(0o755)
 
 
 def _printable(name: str) -> str:
@@ -231,7 +234,7 @@ def _printable(name: str) -> str:
 def _clear(path: Path) -> None:
     """Takes away whatever stands at `path`."""
     if path.is_dir() and not path.is_symlink():
-        subprocess.run(["/bin/rm", "-rf", str(path)], check=False)
+        remove_folder(str(path))
     else:
         path.unlink(missing_ok=True)
 
