@@ -212,7 +212,8 @@ def test_folders_of_great_depth_and_many_files_are_cleared_away(
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     program = (
-        "for n in range(2000): open(f'f{n}', 'w').close()\nfor _ in range(1500): os.mkdir('d'); os.chdir('d')\nprint(1)"
+        "for n in range(2000): open(f'f{n}', 'w').close()\n"
+        "for _ in range(1100): os.mkdir('dddd'); os.chdir('dddd')\nprint(1)"
     )
     (reply,) = turns(agent(tmp_path, program), Request((user("Go."),)))
     assert (reply.text, len(reply.files)) == ("1", 200)
@@ -251,6 +252,27 @@ def test_a_folder_that_is_named_is_shown_and_cannot_be_changed(tmp_path: Path) -
     )
     (reply,) = turns(agent(tmp_path, program, extra={"show": [str(tmp_path / "tools")]}), Request((user("x"),)))
     assert reply.text == "of use"
+
+
+def test_what_is_installed_beside_a_program_is_there(tmp_path: Path) -> None:
+    """Also where a chooser of versions stands for the program, as pyenv's does, and needs all of its own folder."""
+    for name, text in (
+        ("tool/bin/beside", "#!/bin/sh\necho beside\n"),
+        ("tool/bin/agent", f"#!/bin/sh\n{tmp_path}/tool/bin/beside\n"),
+        ("env/libexec/real", "#!/bin/sh\necho real\n"),
+        ("env/shims/agent", f"#!/bin/sh\n{tmp_path}/env/libexec/real\n"),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    models = [load_model(f"agent:{tmp_path / name}", ModelOptions()) for name in ("tool/bin/agent", "env/shims/agent")]
+    assert [turns(model, Request((user("x"),)))[0].text.strip() for model in models] == ["beside", "real"]
+
+
+def test_a_script_that_is_not_executable_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "agent.sh").write_text("#!/bin/sh\n")
+    with pytest.raises(WhetError, match="it is not executable"):
+        turns(load_model(f"agent:{tmp_path / 'agent.sh'}", ModelOptions()), Request((user("x"),)))
 
 
 def test_what_a_program_needs_is_found_through_links_and_first_lines(tmp_path: Path) -> None:
