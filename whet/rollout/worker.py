@@ -15,7 +15,10 @@ import signal
 import socket
 import struct
 import sys
+from pathlib import Path
 from typing import Any
+
+from whet.source import module_from
 
 HEADER = struct.Struct("!Q")
 
@@ -44,9 +47,10 @@ def main(settings: str) -> None:
 
 def _answer(function: str, arguments: dict[str, Any]) -> bytes:
     """What the function returned, or what it raised, as JSON: whoever reads it trusts nothing from here."""
-    module, _, name = function.partition(":")
+    where, _, name = function.rpartition(":")
     try:
-        value = getattr(importlib.import_module(module), name)(**arguments)
+        module = module_from(Path(where)) if where.endswith(".py") else importlib.import_module(where)
+        value = getattr(module, name)(**arguments)
         return json.dumps({"value": value}).encode()
     except (SystemExit, KeyboardInterrupt, GeneratorExit) as end:
         return _told("ended", end)
