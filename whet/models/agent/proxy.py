@@ -36,8 +36,7 @@ _MOST_ERROR = 1 << 20
 """Bytes of an error that are read, and searched for the key, before they are passed on."""
 
 
-_silent = logging.getLogger(f"{__name__}.agent")
-_silent.setLevel(logging.CRITICAL + 1)
+_silent = logging.Logger("agent", logging.CRITICAL + 1)
 """What an agent does wrong on its connection is told to the agent, not to whoever sits at the host."""
 
 
