@@ -11,6 +11,9 @@ from types import CodeType, ModuleType
 
 from whet.errors import WhetError
 
+FILE_MODULE = "whet_file_"
+"""How the names of modules begin that were loaded by their path."""
+
 
 def module_from(path: Path) -> ModuleType:
     """The module in a file; the same file with the same content is loaded once.
@@ -22,7 +25,7 @@ def module_from(path: Path) -> ModuleType:
     except OSError as problem:
         raise WhetError(f"cannot read {path}: {problem.strerror}") from None
     mark = hashlib.blake2b(str(path.resolve()).encode() + content, digest_size=6).hexdigest()
-    name = f"whet_file_{path.stem}_{mark}"
+    name = f"{FILE_MODULE}{path.stem}_{mark}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path, loader=UncachedLoader(name, str(path)))

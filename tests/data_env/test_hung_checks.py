@@ -17,6 +17,7 @@ from driving import outcomes, play_out
 
 from whet.envs.base import Environment, killable
 from whet.envs.data.checks import patterns
+from whet.envs.data.checks.python import score_from
 from whet.errors import FaultError, WhetError
 from whet.rollout.works import Works
 from whet.types import Ticket
@@ -44,6 +45,12 @@ def forks(reply, row):
         open(os.environ["NOTE_OF_TEST"], "w").write(str(os.getpid()))
         time.sleep(60)
     while True: pass
+
+def answers_twice(reply, row):
+    if os.fork() == 0:
+        return True
+    time.sleep(0.2)
+    return False
 
 def exits(reply, row):
     sys.exit("bye")
@@ -122,6 +129,28 @@ def test_a_check_that_ends_its_process_is_a_fault_that_says_how(tmp_path: Path, 
     with pytest.raises(FaultError, match=told) as fault:
         scored(checked_by(tmp_path, function, seconds=20.0), "yes")
     assert fault.value.fault.kind == "check_ended"
+
+
+def test_a_check_that_forks_and_returns_in_both_is_answered_once(tmp_path: Path) -> None:
+    file = tmp_path / "checks.py"
+    file.write_text(CHECKS)
+    where = {"function": f"{file}:answers_twice", "code": "x"}
+    jobs = [killable("whet.envs.data.checks.python:apply", seconds=10, **where, reply=text, row={}) for text in "ab"]
+
+    async def story() -> list[int]:
+        works = Works()
+        try:
+            return [(await works.perform(job)).value["score"]["hard"] for job in jobs]
+        finally:
+            await works.close()
+
+    assert asyncio.run(story()) == [0, 0]
+
+
+def test_words_of_a_check_that_are_no_text_can_be_written_down() -> None:
+    score = score_from({"score": 1, "detail": "\ud800", "reason": "\udcff", "parts": {"\ud801": 1}}, "x")
+    assert score is not None
+    assert (score.detail, score.reason, dict(score.parts)) == (r"\ud800", r"\udcff", {r"\ud801": 1.0})
 
 
 def test_a_lambda_over_a_closure_is_a_check(tmp_path: Path) -> None:

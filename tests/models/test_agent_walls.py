@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import shlex
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +137,66 @@ def test_a_link_that_it_leaves_is_not_written_through(tmp_path: Path) -> None:
     assert [path.name for path in outside.iterdir()] == ["precious"]
 
 
+@pytest.mark.parametrize("walls_stand", [True, False])
+def test_a_workspace_turned_into_a_link_leads_nowhere(tmp_path: Path, walls_stand: bool) -> None:
+    """Nothing of the folder it points to is taken for the agent's own, and nothing is written there."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "TASK.md").write_text("precious")
+    program = (
+        "try:\n    os.rename('../workspace', '../away')\n"
+        f"    os.symlink({str(outside)!r}, '../workspace')\nexcept OSError: pass\nprint('ready')"
+    )
+    asked = [Request((user("Go."),), attempt="a")] * 2
+    with contextlib.nullcontext() if walls_stand else pytest.warns(UserWarning, match="OUTSIDE"):
+        replies = turns(agent(tmp_path, program, extra={"walls": walls_stand}), *asked)
+    assert [reply.files for reply in replies] == [{}, {}]
+    assert [(path.name, path.read_text()) for path in outside.iterdir()] == [("TASK.md", "precious")]
+
+
+def test_names_that_are_no_text_or_too_long_are_left_out_by_name(tmp_path: Path) -> None:
+    program = (
+        "open(b'\\xff.txt', 'w').write('x')\nopen('fine', 'w').write('x')\n"
+        "while len(os.getcwd()) < 3950: os.makedirs('d' * 90, exist_ok=True); os.chdir('d' * 90)\n"
+        "open('f' * 250, 'w').write('x'); print(1)"
+    )
+    replies = turns(agent(tmp_path, program), *[Request((user("Go."),), attempt="a")] * 2)
+    assert [set(reply.files) for reply in replies] == [{"fine"}, {"fine"}]
+    assert {"type": "files_left_out", "names": ["\\xff.txt"]} in replies[0].trace
+
+
+def test_an_agent_whose_host_is_killed_ends_too(tmp_path: Path) -> None:
+    host = (
+        "import asyncio, shlex, sys\nfrom whet.models import ModelOptions, Request, load_model\n"
+        "from whet.types import user\n"
+        "model = load_model(f'agent:{shlex.quote(sys.executable)} -c ' + shlex.quote(sys.argv[1]), ModelOptions())\n"
+        "asyncio.run(model.complete(Request((user('Go.'),))))"
+    )
+    mark = f"outlives-{os.getpid()}-{tmp_path.name}"
+    words = [sys.executable, "-c", host, f"import time; time.sleep(60)  # {mark}"]
+    with subprocess.Popen(words) as running:
+        assert _seen(f"sleep(60)  # {mark}", besides=running.pid)
+        running.kill()
+    assert not _seen(f"sleep(60)  # {mark}", besides=running.pid, wanted=False)
+
+
+def _seen(text: str, besides: int, wanted: bool = True) -> bool:
+    """Whether a process with these words is there, once it is as wanted or after a while."""
+    ends = time.monotonic() + 20
+    while time.monotonic() < ends:
+        found = any(text in line for pid, line in _commands() if pid != besides)
+        if found == wanted:
+            return found
+        time.sleep(0.05)
+    return not wanted
+
+
+def _commands() -> Iterator[tuple[int, str]]:
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            yield int(file.parent.name), file.read_text(errors="replace")
+
+
 @pytest.mark.parametrize("trap", ["os.symlink({secret!r}, a)", "os.mkfifo(a)", "os.mkdir(a)", "os.link('TASK.md', a)"])
 def test_an_answer_that_is_no_plain_file_reads_nothing_of_the_host(tmp_path: Path, trap: str) -> None:
     secret = tmp_path / "secret"
@@ -149,7 +212,8 @@ def test_folders_of_great_depth_and_many_files_are_cleared_away(
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     program = (
-        "for n in range(2000): open(f'f{n}', 'w').close()\nfor _ in range(1500): os.mkdir('d'); os.chdir('d')\nprint(1)"
+        "for n in range(2000): open(f'f{n}', 'w').close()\n"
+        "for _ in range(1100): os.mkdir('dddd'); os.chdir('dddd')\nprint(1)"
     )
     (reply,) = turns(agent(tmp_path, program), Request((user("Go."),)))
     assert (reply.text, len(reply.files)) == ("1", 200)
@@ -188,6 +252,27 @@ def test_a_folder_that_is_named_is_shown_and_cannot_be_changed(tmp_path: Path) -
     )
     (reply,) = turns(agent(tmp_path, program, extra={"show": [str(tmp_path / "tools")]}), Request((user("x"),)))
     assert reply.text == "of use"
+
+
+def test_what_is_installed_beside_a_program_is_there(tmp_path: Path) -> None:
+    """Also where a chooser of versions stands for the program, as pyenv's does, and needs all of its own folder."""
+    for name, text in (
+        ("tool/bin/beside", "#!/bin/sh\necho beside\n"),
+        ("tool/bin/agent", f"#!/bin/sh\n{tmp_path}/tool/bin/beside\n"),
+        ("env/libexec/real", "#!/bin/sh\necho real\n"),
+        ("env/shims/agent", f"#!/bin/sh\n{tmp_path}/env/libexec/real\n"),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    models = [load_model(f"agent:{tmp_path / name}", ModelOptions()) for name in ("tool/bin/agent", "env/shims/agent")]
+    assert [turns(model, Request((user("x"),)))[0].text.strip() for model in models] == ["beside", "real"]
+
+
+def test_a_script_that_is_not_executable_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "agent.sh").write_text("#!/bin/sh\n")
+    with pytest.raises(WhetError, match="it is not executable"):
+        turns(load_model(f"agent:{tmp_path / 'agent.sh'}", ModelOptions()), Request((user("x"),)))
 
 
 def test_what_a_program_needs_is_found_through_links_and_first_lines(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from builders import GATE, Doubles, FromFunction
-from driving import play_out
+from driving import outcomes, play_out
 
 from whet.envs.base import Environment, Play, ask, call, work
 from whet.envs.registry import load_environment
@@ -21,11 +21,12 @@ from whet.errors import FaultError, LimitReached, WhetError
 from whet.ledger.store import Ledger
 from whet.models.base import Request
 from whet.rollout.conversation import AttemptLimits, Conversation
-from whet.rollout.drive import drive_through
+from whet.rollout.drive import drive, drive_through
 from whet.rollout.lockstep import play_in_lockstep
 from whet.rollout.player import Player, Seat
 from whet.rollout.workbench import Workbench
 from whet.rollout.works import Works
+from whet.source import module_from
 from whet.types import (
     Ask,
     Fault,
@@ -386,8 +387,8 @@ def test_lock_step_asks_in_the_order_of_the_plays_whatever_work_ends_first() -> 
         return [Reply(str(2 * int(request.messages[-1].text.split()[2].strip(",")))) for request in requests]
 
     with Workbench() as bench:
-        outcomes = play_in_lockstep(talks, generate, bench)
-    assert [outcome.hard for outcome in outcomes if isinstance(outcome, Score)] == [1] * 8
+        ended = play_in_lockstep(talks, generate, bench)
+    assert [outcome.hard for outcome in ended if isinstance(outcome, Score)] == [1] * 8
     assert batches == [[_train_task(index).messages[0].text for index in range(8)]]
 
 
@@ -402,8 +403,47 @@ def test_works_of_many_plays_run_at_once_in_lock_step() -> None:
     seat = Seat(Policy(model.fingerprint), Player(model))
     talks = [Conversation(task, env.play(task), {"target": seat}) for task in map(_train_task, range(6))]
     with Workbench(Works(width=6)) as bench:
-        outcomes = play_in_lockstep(talks, lambda _: [], bench)
-    assert [outcome for outcome in outcomes if isinstance(outcome, Fault) or not outcome.hard] == []
+        ended = play_in_lockstep(talks, lambda _: [], bench)
+    assert [outcome for outcome in ended if isinstance(outcome, Fault) or not outcome.hard] == []
+
+
+KILLABLE = """
+import os
+from whet.envs.base import killable, work
+from whet.types import failed, solved
+
+def twice(number):
+    return 2 * number
+
+def leave():
+    os._exit(3)
+
+def play():
+    told = yield from work(killable(f"{__name__}:twice", seconds=20, number=21))
+    gone = yield from work(killable(f"{__name__}:leave", seconds=20))
+    return solved() if (told.value, gone.error) == (42, "ended") else failed("lost", told.detail)
+"""
+
+
+def test_a_function_of_a_file_given_by_its_path_can_be_killed_under_every_driver(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(KILLABLE)
+
+    class Mine(Doubles):
+        def play(self, task: Task) -> Play:
+            told: Play = module_from(file).play()
+            return told
+
+    model = FromFunction(lambda _: "")
+    talk = Conversation(
+        _train_task(0), Mine().play(_train_task(0)), {"target": Seat(Policy(model.fingerprint), Player(model))}
+    )
+    with Workbench() as bench:
+        (outcome,) = play_in_lockstep([talk], lambda _: [], bench)
+    driven = drive(Mine().play(_train_task(0)), lambda _said, _asked: "").score
+    asyncio.run(play_out(tmp_path / "run", model, env=Mine(), plan=[Ticket("eval", "train", 0)]))
+    (recorded,) = outcomes(tmp_path / "run")
+    assert [score.hard for score in (outcome, driven, recorded)] == [1, 1, 1]
 
 
 def _train_task(index: int) -> Task:

@@ -57,7 +57,8 @@ def test_two_checkpoints_are_compared_each_by_its_own_answers(tmp_path: Path) ->
     assert strong.requests
     with Ledger.read(judged.folder) as ledger:
         models = {ledger.policy(rollout.policy).model for rollout in ledger.rollouts("gate")}
-    assert models == {"checkpoint-A", "checkpoint-B"}
+    assert models == {"checkpoint-B"}, "the evaluation has drawn the incumbent already"
+    assert judged.decision.incumbent_score == 0.0
 
 
 def test_a_candidate_that_is_neither_text_nor_model_is_refused(tmp_path: Path) -> None:

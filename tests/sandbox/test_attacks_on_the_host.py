@@ -13,6 +13,7 @@ import pytest
 
 from whet.sandbox.base import Sandbox
 from whet.sandbox.jobs import MIB, Limits, run_command, run_python
+from whet.sandbox.local import LocalSandbox
 
 x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers of the calls are those of x86_64")
 
@@ -162,8 +163,26 @@ def test_a_sparse_file_is_limited_by_its_length(attack) -> None:
 
 
 def test_folders_of_great_depth_are_cleared_away(attack) -> None:
-    code = "import os\nfor _ in range(1500): os.mkdir('d'); os.chdir('d')\nprint('deep')"
+    code = "import os\nfor _ in range(1100): os.mkdir('dddd'); os.chdir('dddd')\nprint('deep')"
     assert attack(run_python(code)).value["stdout"] == "deep\n"
+
+
+def test_a_folder_that_is_closed_is_cleared_away(attack, tried_in: LocalSandbox) -> None:
+    code = "import os\nos.makedirs('d/e')\nopen('d/e/f', 'w').close()\nfor p in ('d/e', 'd'): os.chmod(p, 0)\nprint(1)"
+    before = set(tried_in._scratch.iterdir())
+    assert attack(run_python(code)).value["stdout"] == "1\n"
+    assert set(tried_in._scratch.iterdir()) == before
+
+
+def test_files_of_holes_are_not_read_back_beyond_the_limit_of_the_folder(attack) -> None:
+    names = [f"f{n}" for n in range(6)]
+    code = "for n in range(6): open(f'f{n}', 'wb').truncate(1 << 20)"
+    result = attack(run_python(code, collect=names, limits=Limits(disk=(2 << 20) + 4096, file_size=1 << 20)))
+    assert {name: len(text) for name, text in result.value["files"].items()} == {
+        "f0": 1 << 20,
+        "f1": 1 << 20,
+        "f2": 4096,
+    }
 
 
 def test_a_great_many_files_end_at_a_limit(attack, tried_in: Sandbox) -> None:

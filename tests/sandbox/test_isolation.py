@@ -72,7 +72,7 @@ def test_a_weak_sandbox_still_ends_what_is_left_behind(monkeypatch: pytest.Monke
 def test_a_weak_sandbox_clears_away_folders_of_any_depth(monkeypatch: pytest.MonkeyPatch) -> None:
     no_namespaces(monkeypatch)
     sandbox = open_sandbox(allow_weak=True, preload=())
-    code = "import os\nprint(os.getcwd())\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')"
+    code = "import os\nprint(os.getcwd())\nfor _ in range(1100): os.mkdir('dddd'); os.chdir('dddd')"
     result = asyncio.run(sandbox.run(run_python(code).payload))
     asyncio.run(sandbox.close())
     assert result.error == ""

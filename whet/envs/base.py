@@ -168,9 +168,9 @@ def killable(
 ) -> Work:
     """A work that calls an importable function where it can be killed: a user's check, a search that may backtrack.
 
-    Plain data goes in and comes out. Beside what the function gives, the result may be `raised`, `hung` (killed after
-    `seconds`) or `ended` (it left by `SystemExit`, or took its process down). `prepare` is called once before, outside
-    that time.
+    Plain data goes in and comes out; a function of a file that was given by its path is found by that file's
+    `__name__`. Beside what the function gives, the result may be `raised`, `hung` (killed after `seconds`) or `ended`
+    (it left by `SystemExit`, or took its process down). `prepare` is called once before, outside that time.
     """
     payload = {"function": function, "arguments": arguments, "seconds": seconds, "prepare": prepare}
     return Work("killable", payload, seconds + PATIENCE)

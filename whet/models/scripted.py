@@ -79,7 +79,9 @@ def reference(name: str, fingerprint: str, baseline: Baseline) -> Scripted:
             raise WhetError(f"{address} was asked without a task: only a driver that hands one over can use it.")
         return baseline(request.task, request.messages)
 
-    return Scripted(answer, address, sees_task=True, fingerprint=digest(address, fingerprint))
+    model = Scripted(answer, address, sees_task=True, fingerprint=digest(address, fingerprint))
+    model.unpaid = True
+    return model
 
 
 @scheme("scripted", "scripted:MODULE:FUNCTION or scripted:FILE.py:FUNCTION")

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from whet.rollout.worker import HEADER
+from whet.source import FILE_MODULE
 from whet.types import WorkResult
 
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from whet.rollout import worker; worker.main(sys.argv[2])"
@@ -57,7 +58,7 @@ class KillableWorker:
 
     async def call(self, function: str, arguments: Mapping[str, Any], seconds: float) -> WorkResult:
         """What the function gave. Raises `TimeoutError`, or `ConnectionError` where the process has ended."""
-        body = pickle.dumps((function, dict(arguments), seconds))
+        body = pickle.dumps((_address(function), dict(arguments), seconds))
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(seconds):
             await loop.sock_sendall(self._channel, HEADER.pack(len(body)) + body)
@@ -149,6 +150,13 @@ class KillableWorkers:
         for worker in (*self._idle, *self._busy):
             worker.kill()
         self._idle.clear()
+
+
+def _address(function: str) -> str:
+    """Where another process finds a function: one of a file that was loaded by its path, by that path."""
+    where, _, name = function.rpartition(":")
+    file = getattr(sys.modules.get(where), "__file__", None)
+    return f"{file}:{name}" if file and (where == "__main__" or where.startswith(FILE_MODULE)) else function
 
 
 def _signal_name(number: int) -> str:

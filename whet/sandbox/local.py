@@ -22,6 +22,7 @@ from whet.sandbox import bubblewrap, cgroup, gvisor
 from whet.sandbox.base import Walls
 from whet.sandbox.jobs import checked
 from whet.sandbox.probe import PROBE, report
+from whet.sandbox.workspace import remove
 from whet.types import Fault, WorkResult
 
 _HEADER = struct.Struct("!Q")
@@ -179,8 +180,8 @@ class LocalSandbox:
             with contextlib.suppress(ProcessLookupError):
                 self._parent.kill()
             self._parent.wait()
-        if self._scratch is not None:  # by a program that no depth of folders can stop
-            subprocess.run(["/bin/rm", "-rf", str(self._scratch)], check=False)
+        if self._scratch is not None:
+            remove(str(self._scratch))
         if self._groups is not None:
             cgroup.remove_home(self._groups)
         self._control = self._parent = self._scratch = self._groups = None
@@ -218,9 +219,19 @@ def _spawn(settings: Mapping[str, Any], control: socket.socket) -> subprocess.Po
 
 
 def _answer(received: bytearray) -> dict[str, Any]:
-    if len(received) < _HEADER.size or len(received) != _HEADER.size + _HEADER.unpack_from(received)[0]:
+    at = _HEADER.size + (_HEADER.unpack_from(received)[0] if len(received) >= _HEADER.size else 0)
+    if not _HEADER.size < at <= len(received):
         raise _fault("supervisor", "it ended without a result")
-    return dict(json.loads(received[_HEADER.size :]))
+    answer = dict(json.loads(received[_HEADER.size : at]))
+    if len(received) != at + sum(answer["sizes"].values()):
+        raise _fault("supervisor", "it ended within its result")
+    files = {}
+    for name, size in answer["sizes"].items():
+        files[name] = received[at : at + size].decode("utf-8", "replace")
+        at += size
+    if "value" in answer:
+        answer["value"] = {**answer["value"], "files": files}
+    return answer
 
 
 def _result(answer: Mapping[str, Any]) -> WorkResult:

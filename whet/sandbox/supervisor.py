@@ -12,7 +12,6 @@ import select
 import signal
 import socket
 import struct
-import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from whet.sandbox.cgroup import JobGroup
 from whet.sandbox.host import HostFacts
 from whet.sandbox.memory import MOST_SECONDS, JobMemory
 from whet.sandbox.watch import JobWatch
-from whet.sandbox.workspace import collect, furnish
+from whet.sandbox.workspace import collect, furnish, remove
 
 _HEADER = struct.Struct("!Q")
 
@@ -42,7 +41,11 @@ def supervise(channel: socket.socket, slot: int, host: HostFacts) -> NoReturn:
     except OSError as error:
         answer = {"fault": f"{type(error).__name__}: {error}"}
     try:
-        send(channel, json.dumps(answer).encode())
+        files = answer.pop("files", {})
+        told = {**answer, "sizes": {name: len(data) for name, data in files.items()}}
+        send(channel, json.dumps(told).encode())
+        for data in files.values():  # as they are: as JSON, they could be six times as long
+            channel.sendall(data)
     finally:
         os._exit(0)
 
@@ -96,13 +99,13 @@ def perform(job: Mapping[str, Any], uid: int | None, host: HostFacts, channel: s
         "exit_code": code,
         "stdout": watch.text(0),
         "stderr": watch.text(1),
-        "files": collect(folder, job["collect"], int(job["limits"]["file_size"])),
         "truncated": watch.truncated,
         "seconds": round(seconds, 4),
     }
-    if folder != view.PLAY:  # by a program that no depth of folders can stop
-        subprocess.run(["/bin/rm", "-rf", str(Path(folder).parent)], check=False)
-    return {"value": value, "error": error, "detail": detail}
+    files = collect(folder, job["collect"], int(job["limits"]["file_size"]), int(job["limits"]["disk"]))
+    if folder != view.PLAY:
+        remove(str(Path(folder).parent))
+    return {"value": value, "error": error, "detail": detail, "files": files}
 
 
 def _walls(limits: Mapping[str, float], uid: int | None, host: HostFacts) -> str:

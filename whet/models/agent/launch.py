@@ -41,6 +41,7 @@ def main(number: str) -> NoReturn:
     proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
     try:
         privileged = _own_namespaces(proc)
+        kernel.die_with_parent()  # a host that was killed kills nobody any more
         first = os.fork()
     except OSError as error:
         _refuse(control, error)
@@ -99,7 +100,7 @@ def _build(settings: Mapping[str, Any]) -> None:
         Path(root, name).mkdir(parents=True)
     for name in ("tmp", "dev/shm"):
         kernel.mount("tmp", f"{root}/{name}", "tmpfs", kernel.NOSUID | kernel.NODEV, "mode=1777,size=1g")
-    for path in (*_SYSTEM, *settings["shown"]):
+    for path in (*_SYSTEM, *sorted(settings["shown"])):  # a folder before what lies in it
         _show(root, path)
     for name in _DEVICES:
         view.show(root, f"/dev/{name}", kernel.NOSUID | kernel.NOEXEC)

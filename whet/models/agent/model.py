@@ -157,7 +157,7 @@ class Agent(Model):
             except OSError as error:
                 raise self._unstartable(words[0], error.strerror) from error
         if shutil.which(words[0]) is None:
-            raise self._unstartable(words[0], "No such file or directory")
+            raise self._unstartable(words[0], _why_not(words[0]))
         proxy = KeyProxy(self._service, self._keys) if self._service is not None else None
         walls = AgentWalls(self.name, workspace, self._shown, proxy)
         try:
@@ -300,6 +300,10 @@ def _scripts(words: tuple[str, ...]) -> list[str]:
     """Digests of scripts among the words: a changed script is another agent. Programs on the PATH count by name."""
     files = [Path(word) for word in words[1:] if word.startswith("/")]
     return [bytes_digest(path.read_bytes()) for path in files if path.is_file()]
+
+
+def _why_not(program: str) -> str:
+    return "it is not executable: chmod +x" if Path(program).is_file() else "No such file or directory"
 
 
 def _filled(word: str, places: Mapping[str, str]) -> str:

@@ -6,9 +6,12 @@ header of a request, the key takes its place on the way out; the agent never hol
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import secrets
 import socket
 from collections.abc import Mapping
+from typing import Any
 
 import aiohttp
 from aiohttp import web
@@ -16,12 +19,39 @@ from yarl import URL
 
 from whet.models.chat.endpoint import proxy_for
 from whet.models.secrets import Key, Secret
+from whet.outside import HIDDEN
 
 _HOP = frozenset(
     ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding")
-) | {"upgrade", "host", "content-length"}
+) | {"upgrade", "host", "content-length", "expect", "accept-encoding"}
+"""Headers that are each side's own. What comes back is asked for as it is: a key in packed bytes would not be seen."""
+
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+"""Not CONNECT, which asks for other hosts, and not TRACE, whose answer is the request with its key."""
+
+_CONNECTIONS = 64
+"""At a time: each is an open file of the host's."""
+
 _MOST_ERROR = 1 << 20
 """Bytes of an error that are read, and searched for the key, before they are passed on."""
+
+
+_silent = logging.Logger("agent", logging.CRITICAL + 1)
+"""What an agent does wrong on its connection is told to the agent, not to whoever sits at the host."""
+
+
+class _Hurry(asyncio.Protocol):
+    """Turns a connection away."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.close()
+
+
+class _NarrowServer(web.Server):
+    """Takes no more than so many connections at a time."""
+
+    def __call__(self) -> Any:
+        return super().__call__() if len(self.connections) < _CONNECTIONS else _Hurry()
 
 
 class KeyProxy:
@@ -41,7 +71,7 @@ class KeyProxy:
     async def start(self, listener: socket.socket) -> None:
         listener.setblocking(False)
         self._session = aiohttp.ClientSession(auto_decompress=False, timeout=aiohttp.ClientTimeout(total=None))
-        self._runner = web.ServerRunner(web.Server(self._answer), shutdown_timeout=0.1)
+        self._runner = web.ServerRunner(_NarrowServer(self._answer, logger=_silent), shutdown_timeout=0.1)
         await self._runner.setup()
         await web.SockSite(self._runner, listener).start()
 
@@ -56,14 +86,20 @@ class KeyProxy:
         base = self._service.path.rstrip("/")
         token = next((t for t in self._keys for value in request.headers.values() if t in value), None)
         below = path == base or path.startswith(f"{base}/")
-        if not below or ".." in path.split("/") or "\\" in path or request.method == "CONNECT":
+        straight = request.raw_path.startswith("/") and not request.raw_path.startswith("//") and "\\" not in path
+        if not below or not straight or ".." in path.split("/") or request.method not in _METHODS:
             return self._refusal(403, f"only {self._service} can be reached from here")
         if token is None and self._keys:
             return self._refusal(401, "the request does not carry the token that stands for the key")
         secret = await self._keys[token].secret() if token else None
+        answer = web.StreamResponse()
         try:
-            return await self._passed_on(request, token, secret)
+            return await self._passed_on(request, answer, token, secret)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            if answer.prepared:  # half of it has gone out: the agent must see that it ends here
+                if request.transport is not None:
+                    request.transport.abort()
+                return answer
             return self._refusal(502, f"the service cannot be reached ({type(error).__name__})")
 
     def _refusal(self, status: int, why: str) -> web.Response:
@@ -71,7 +107,7 @@ class KeyProxy:
         return web.json_response({"error": {"type": "whet_proxy", "message": why}}, status=status)
 
     async def _passed_on(
-        self, request: web.BaseRequest, token: str | None, secret: Secret | None
+        self, request: web.BaseRequest, answer: web.StreamResponse, token: str | None, secret: Secret | None
     ) -> web.StreamResponse:
         assert self._session is not None
         self.calls += 1
@@ -81,22 +117,45 @@ class KeyProxy:
             for name, value in request.headers.items()
             if name.lower() not in _HOP
         ]
-        target = self._service.origin().join(URL(request.raw_path, encoded=True))
+        # Put together as text: a path is never taken for an address of its own.
+        target = URL(f"{self._service.origin()}{request.raw_path}", encoded=True)
         body = request.content if request.can_read_body else None
+        if request.headers.get("Expect", "").lower() == "100-continue" and request.transport is not None:
+            request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")  # ours to say: the service was not asked
         sent = self._session.request(
-            request.method, target, headers=headers, data=body, allow_redirects=False, proxy=proxy_for(target)
+            request.method,
+            target,
+            headers=[*headers, ("Accept-Encoding", "identity")],
+            data=body,
+            allow_redirects=False,
+            proxy=proxy_for(target),
         )
         async with sent as came:
-            answer = web.StreamResponse(status=came.status, reason=came.reason)
+            answer.set_status(came.status, came.reason)
             for name, value in came.headers.items():
                 if name.lower() not in _HOP:
                     answer.headers.add(name, secret.scrub(value) if secret else value)
             await answer.prepare(request)
             if came.status >= 400 and secret is not None:
-                told = (await came.content.read(_MOST_ERROR)).decode("utf-8", "surrogateescape")
-                await answer.write(secret.scrub(told).encode("utf-8", "surrogateescape"))
+                told = b""
+                while len(told) < _MOST_ERROR and (part := await came.content.read(_MOST_ERROR)):
+                    told += part
+                text = secret.scrub(told[:_MOST_ERROR].decode("utf-8", "surrogateescape"))
+                await answer.write(text.encode("utf-8", "surrogateescape"))
             else:
+                held = b""
                 async for part in came.content.iter_any():
-                    await answer.write(part)
+                    sent_on, held = _without(held + part, key.encode())
+                    await answer.write(sent_on)
+                await answer.write(held)
             await answer.write_eof()
             return answer
+
+
+def _without(data: bytes, key: bytes) -> tuple[bytes, bytes]:
+    """What can go on at once, the key hidden; and the end of it that may be the beginning of the key."""
+    if not key:
+        return data, b""
+    data = data.replace(key, HIDDEN.encode())
+    begun = next((size for size in range(min(len(key) - 1, len(data)), 0, -1) if data.endswith(key[:size])), 0)
+    return data[: len(data) - begun], data[len(data) - begun :]

@@ -125,6 +125,8 @@ def _program(program: Path, depth: int = 0) -> Iterator[str]:
         if place.parent.name == "bin":
             for beside in ("bin", "lib", "lib64", "pyvenv.cfg"):
                 yield str(place.parents[1] / beside)
+        elif place.parent.name == "shims":  # a chooser of versions (pyenv, asdf): the program is somewhere beside it
+            yield str(place.parents[1])
         modules = [folder for folder in place.parents if folder.name == "node_modules"]
         yield from map(str, modules[-1:])
     if depth < 3:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from whet.models.base import Request
 from whet.models.chat import fenced
 from whet.models.chat.images import Blob, image_bytes, parts
 from whet.sandbox.workspace import collect as collect_files
+from whet.sandbox.workspace import remove as remove_folder
 from whet.types import Image, Message, Playbook
 
 FILE_BYTES = 256 * 1024
@@ -34,6 +34,8 @@ FILES = 200
 _MOST_SEEN = 20_000
 """Files that are looked at; an agent may have left millions."""
 _DEPTH = 64
+_LONGEST = 4096
+"""Bytes of a path that the kernel takes."""
 
 _OURS = ("SKILL.md", "TASK.md")
 _PASSED_OVER = {".git", "node_modules", "__pycache__", ".venv", ".cache"}
@@ -75,6 +77,8 @@ class Workspace:
     def lay_out(self, request: Request) -> None:
         """Write what the agent needs for its next turn; files from its earlier turns stay as it left them."""
         playbook = request.playbook or Playbook()
+        for folder in (self.root, self.place):
+            _make_folder(folder)
         if self.turns == 0:
             for name, text in files_of(playbook).items():
                 _write(self.place, name, text.encode("utf-8", "replace"))
@@ -88,7 +92,8 @@ class Workspace:
 
     def read_answer(self, most: int) -> str:
         """What the agent wrote as its answer; '' where that is no plain file of its own."""
-        return collect_files(str(self.root), [self.answer.name], most).get(self.answer.name, "")
+        found = collect_files(str(self.root), [self.answer.name], most, most)
+        return found.get(self.answer.name, b"").decode("utf-8", "replace")
 
     def _hand_over(self) -> None:
         """Everything belongs to the agent's user."""
@@ -96,14 +101,16 @@ class Workspace:
             return
         os.chown(self.root, self.belongs_to, self.belongs_to)
         for entry in _entries(self.root):
-            if entry.stat(follow_symlinks=False).st_uid != self.belongs_to:
-                os.chown(entry.path, self.belongs_to, self.belongs_to, follow_symlinks=False)
+            with contextlib.suppress(OSError):  # a path that is too long to be named: the agent's own doing
+                if entry.stat(follow_symlinks=False).st_uid != self.belongs_to:
+                    os.chown(entry.path, self.belongs_to, self.belongs_to, follow_symlinks=False)
 
     def collect(self) -> tuple[dict[str, str], list[str]]:
         """The text files that the agent wrote or changed in this turn, and the names of those left out."""
         changed = [(name, path) for name, path in self._files() if self._before.get(name) != _state(path)]
         kept: dict[str, str] = {}
-        left_out: list[str] = []
+        left_out = [_printable(name) for name, _ in changed if name != _printable(name)]
+        changed = [(name, path) for name, path in changed if name == _printable(name)]
         room = FILES_BYTES
         for name, path in changed:
             text = _text(path) if len(kept) < FILES and path.stat().st_size <= min(FILE_BYTES, room) else None
@@ -115,14 +122,13 @@ class Workspace:
         return kept, left_out
 
     def remove(self) -> None:
-        """By a program that no depth of folders can stop."""
-        subprocess.run(["/bin/rm", "-rf", str(self.root)], check=False, stderr=subprocess.DEVNULL)
+        remove_folder(str(self.root))
 
     def _files(self) -> list[tuple[str, Path]]:
         """Plain files under the workspace by name, in order; links and what tools leave behind are passed over."""
         found: list[tuple[str, Path]] = []
         for entry in _entries(self.place):
-            if entry.is_file(follow_symlinks=False):
+            if entry.is_file(follow_symlinks=False) and len(entry.path.encode(errors="surrogateescape")) < _LONGEST:
                 found.append((Path(entry.path).relative_to(self.place).as_posix(), Path(entry.path)))
             if len(found) > _MOST_SEEN:
                 break
@@ -131,7 +137,7 @@ class Workspace:
 
 def _entries(place: Path) -> Iterator[os.DirEntry[str]]:
     """What lies below a folder, down to a depth that people use; what cannot be opened is passed over."""
-    todo = [(str(place), 0)]
+    todo = [(str(place), 0)] if not place.is_symlink() else []
     while todo:
         folder, depth = todo.pop()
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
@@ -205,18 +211,30 @@ def _write(place: Path, name: str, data: bytes) -> None:
     """Writes a file below `place`, where an agent may have been: no link that it left leads anywhere else."""
     path = place / name
     for folder in reversed(path.relative_to(place).parents[:-1]):
-        if (place / folder).is_symlink() or not (place / folder).is_dir():
-            _clear(place / folder)
-            (place / folder).mkdir()
+        _make_folder(place / folder)
     _clear(path)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "wb") as file:
         file.write(data)
 
 
+def _make_folder(path: Path) -> None:
+    """A folder at `path` that we may write to, whatever an agent has put there or closed."""
+    if path.is_symlink() or not path.is_dir():
+        _clear(path)
+        path.mkdir()
+    elif path.stat().st_mode & 0o700 != 0o700:
+        path.chmod(0o755)
+
+
+def _printable(name: str) -> str:
+    """A file name as text; the bytes of one that is not Unicode are spelled out."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
 def _clear(path: Path) -> None:
     """Takes away whatever stands at `path`."""
     if path.is_dir() and not path.is_symlink():
-        subprocess.run(["/bin/rm", "-rf", str(path)], check=False)
+        remove_folder(str(path))
     else:
         path.unlink(missing_ok=True)
 

@@ -101,12 +101,17 @@ def score_from(value: Any, said: str) -> Score | None:
         parts = value.get("parts", {})
         if found is None or not isinstance(parts, Mapping) or not all(_finite(part) for part in parts.values()):
             return None
-        given = {str(name): float(part) for name, part in parts.items()}
-        reason, detail = str(value.get("reason", found.reason)), str(value.get("detail", found.detail))
+        given = {_text(name): float(part) for name, part in parts.items()}
+        reason, detail = _text(value.get("reason", found.reason)), _text(value.get("detail", found.detail))
         return Score(found.hard, found.soft, found.reward, given, reason, detail)
     if isinstance(value, bool):
         return graded(float(value), said)
     return graded(float(value), said) if _finite(value) and 0.0 <= float(value) <= 1.0 else None
+
+
+def _text(value: Any) -> str:
+    """As text that can be written down: half a character, as a reply cut in the middle has, is spelled out."""
+    return str(value).encode("utf-8", "backslashreplace").decode()
 
 
 def _finite(value: Any) -> bool:
