@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,7 +49,16 @@ FORM = 0.5
 
 FORM_FROM = 8
 
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
+_SCRIPTS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana, Chinese characters
+    "\uac00-\ud7af"  # Hangul, which spaces its phrases and not its words
+)
+
+UNSPACED = re.compile(f"[{_SCRIPTS}]")
+"""A character of a script that is written without spaces between words."""
+
+WORD = re.compile(f"{UNSPACED.pattern}|[^\\W_{_SCRIPTS}]+")
 """A run of letters and digits; in scripts without spaces, a character."""
 
 _SENTENCE = re.compile(r"[.!?;\n\u3002\uff01\uff1f]+(?:\s|$)|\n|[\u3002\uff01\uff1f]")
@@ -95,7 +104,7 @@ class Gist:
 
 
 def _pairs(text: str) -> frozenset[int]:
-    words = [zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in _WORD.findall(text.casefold())]
+    words = [zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in WORD.findall(text.casefold())]
     if len(words) < 2:
         return frozenset(words)
     return frozenset((first << 32) | second for first, second in pairwise(words))
@@ -155,7 +164,7 @@ class NearIndex:
         for place in self._places:
             heads: dict[int, int] = {}
             for at in place:
-                for other, head in list(heads.items())[:COMPARED]:
+                for other, head in tuple(islice(heads.items(), COMPARED)):
                     if ties.root(other) != ties.root(at) and self.gists[at].alike(self.gists[head], threshold):
                         ties.tie(other, at)
                 heads.setdefault(ties.root(at), at)
