@@ -44,6 +44,9 @@ BANDS, BAND = 32, 2
 COMPARED = 16
 """With how many of those that fell into the same place a text is compared."""
 
+COMPARED_IN_ALL = 96
+"""With how many in all its places, those with the fewest texts first: they say most."""
+
 FORM = 0.5
 """Word pairs in a larger share of the texts than this are their common form; from `FORM_FROM` texts on."""
 
@@ -160,13 +163,15 @@ class NearIndex:
 
     def clusters(self, threshold: float = THRESHOLD) -> list[list[int]]:
         """Positions of texts that belong together, each text in one cluster, in the order of their first text."""
-        ties = Ties(len(self.gists))
+        ties, left = Ties(len(self.gists)), [COMPARED_IN_ALL] * len(self.gists)
         for place in self._places:
             heads: dict[int, int] = {}
             for at in place:
-                for other, head in tuple(islice(heads.items(), COMPARED)):
-                    if ties.root(other) != ties.root(at) and self.gists[at].alike(self.gists[head], threshold):
-                        ties.tie(other, at)
+                for other, head in islice(heads.items(), COMPARED):
+                    if left[at] and ties.root(other) != ties.root(at):
+                        left[at] -= 1
+                        if self.gists[at].alike(self.gists[head], threshold):
+                            ties.tie(other, at)
                 heads.setdefault(ties.root(at), at)
         return ties.groups()
 
@@ -174,11 +179,14 @@ class NearIndex:
         """How many of `some` have a near-duplicate among `others`."""
         wanted, among = set(some), set(others)
         found: dict[int, int] = {}
+        left = dict.fromkeys(wanted, COMPARED_IN_ALL)
         for place in self._places:
-            near = [at for at in place if at in among]
+            near = [at for at in place if at in among][:COMPARED]
             for at in place if near else ():
-                if at in wanted and at not in found:
-                    twin = next((other for other in near[:COMPARED] if self._alike(at, other, threshold)), None)
+                if left.get(at) and at not in found:
+                    some_near = near[: left[at]]
+                    left[at] -= len(some_near)
+                    twin = next((other for other in some_near if self._alike(at, other, threshold)), None)
                     if twin is not None:
                         found[at] = twin
         first = min(found.items(), default=None)
@@ -189,7 +197,7 @@ class NearIndex:
 
     @cached_property
     def _places(self) -> list[list[int]]:
-        """Texts that agree on a band of hashes, where there are at least two."""
+        """Texts that agree on a band of hashes, where there are at least two; the fewest first."""
         import numpy as np
 
         signs = _signatures([gist.pairs for gist in self.gists])
@@ -200,7 +208,7 @@ class NearIndex:
             order = np.argsort(keys, kind="stable")
             ends = np.flatnonzero(np.diff(keys[order])) + 1
             places += [place.tolist() for place in np.split(order, ends) if place.size > 1]
-        return places
+        return sorted(places, key=len)
 
 
 def _form(texts: Sequence[frozenset[int]]) -> frozenset[int]:
