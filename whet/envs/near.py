@@ -52,6 +52,9 @@ FORM = 0.5
 
 FORM_FROM = 8
 
+LARGE = 0.1
+"""A cluster of a larger share of the texts than this is hard to place on one side."""
+
 _SCRIPTS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana, Chinese characters
@@ -156,10 +159,10 @@ class Ties:
 class NearIndex:
     """Texts by what they share. Word pairs that are their common form are left out."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        gists = [Gist.of(text) for text in texts]
-        form = _form([gist.pairs for gist in gists])
-        self.gists: Sequence[Gist] = [gist.without(form) for gist in gists]
+    def __init__(self, texts: Sequence[str | Gist]) -> None:
+        self._whole = [Gist.of(text) if isinstance(text, str) else text for text in texts]
+        form = _form([gist.pairs for gist in self._whole])
+        self.gists: Sequence[Gist] = [gist.without(form) for gist in self._whole]
 
     def clusters(self, threshold: float = THRESHOLD) -> list[list[int]]:
         """Positions of texts that belong together, each text in one cluster, in the order of their first text."""
@@ -174,6 +177,20 @@ class NearIndex:
                             ties.tie(other, at)
                 heads.setdefault(ties.root(at), at)
         return ties.groups()
+
+    def finer(self, threshold: float = THRESHOLD) -> list[list[int]]:
+        """Clusters, of which those with more than `LARGE` of all texts are told apart by what they do not share.
+
+        For texts of a few templates, each of which would be one cluster.
+        """
+        found: list[list[int]] = []
+        for cluster in self.clusters(threshold):
+            if len(cluster) <= LARGE * len(self.gists):
+                found.append(cluster)
+                continue
+            within = NearIndex([self._whole[at] for at in cluster])
+            found += [[cluster[at] for at in part] for part in within.clusters(threshold)]
+        return found
 
     def resemblance(self, some: Iterable[int], others: Iterable[int], threshold: float = THRESHOLD) -> Resemblance:
         """How many of `some` have a near-duplicate among `others`."""
