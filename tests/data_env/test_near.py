@@ -11,8 +11,7 @@ from data_env.rows import as_csv, environment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whet.envs.near import NearIndex
-from whet.envs.splits import split_texts
+from whet.envs.near import NearIndex, split_texts
 from whet.run.contract.likeness import likeness_of
 from whet.types import SPLITS
 
@@ -72,6 +71,29 @@ def test_planted_near_duplicates_are_never_on_two_sides(seed: int) -> None:
 def test_texts_of_a_script_without_spaces_are_compared_by_characters() -> None:
     same = ["请把发票上的地址改成北京市朝阳区", "请把发票上的地址改成上海市朝阳区", "应用程序在打开设置时崩溃"]
     assert NearIndex(same).clusters() == [[0, 1], [2]]
+
+
+@pytest.mark.parametrize("first", [0x0E01, 0x0E81, 0x1000, 0x1780, 0x3041, 0x4E00, 0xAC00])
+def test_every_script_without_spaces_is_read_by_characters_also_behind_a_latin_word(first: int) -> None:
+    luck = random.Random(first)
+    texts = ["".join(chr(first + luck.randrange(40)) for _ in range(40)) for _ in range(6)]
+    copy = f"SKU7{texts[0][:20]}{chr(first + 41)}{texts[0][21:]}"
+    assert NearIndex([*texts, copy]).clusters()[0] == [0, 6]
+
+
+def test_rows_of_three_templates_are_kept_together_by_what_their_template_does_not_say(tmp_path: Path) -> None:
+    luck = random.Random(4)
+    forms = [" ".join(passage(luck, 6)) for _ in range(3)]
+    rows, pairs = [], []
+    for number in range(60):
+        said = " ".join(passage(luck, 2))
+        pairs.append((len(rows), len(rows) + 1))
+        rows += [f"{forms[number % 3]} {said}", f"{forms[number % 3]} {said.replace(said.split()[5], '4711', 1)}"]
+    env = environment(as_csv(tmp_path / "rows.csv", [{"question": row, "answer": "yes"} for row in rows]))
+    side = {env.task(split, at).messages[0].text: split for split in SPLITS for at in range(env.size(split) or 0)}
+    by_row = [next(split for text, split in side.items() if row in text) for row in rows]
+    assert all(by_row[one] == by_row[other] for one, other in pairs)
+    assert "too many rows are tied together" in env.warning("test")
 
 
 def test_the_form_that_all_texts_share_does_not_tie_them_together() -> None:

@@ -66,6 +66,13 @@ def test_appended_rows_move_none_of_those_that_were_there(tmp_path: Path) -> Non
     assert Counter(after.values())["train"] in (20, 21)
 
 
+def test_a_row_that_was_gone_comes_back_to_its_side(tmp_path: Path) -> None:
+    whole, more = tickets(40), tickets(60)
+    before = sides_of(ticket_environment(tmp_path, whole))
+    ticket_environment(tmp_path, [*whole[12:], *more[40:]])
+    assert before.items() <= sides_of(ticket_environment(tmp_path, more)).items()
+
+
 def test_indices_of_old_tasks_stay_when_rows_are_appended(tmp_path: Path) -> None:
     old, new = (ticket_environment(tmp_path, tickets(n), group="customer") for n in (24, 40))
     for split in SPLITS:

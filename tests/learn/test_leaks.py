@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,68 @@ def test_worked_examples_and_files_are_read_too() -> None:
 def test_what_the_incumbent_says_already_is_not_held_against_a_candidate() -> None:
     old = "We walked through a green park in Linz for 4 hours and liked it."
     assert found(f"{old} Be brief.", before=old) == ""
+
+
+def test_a_leak_in_two_edits_is_one_with_the_second() -> None:
+    assert found("the long quays of Porto") == ""
+    assert found("the long quays of Porto: yes", before="the long quays of Porto") == "the long quays of porto yes"
+
+
+def test_a_prompt_that_grows_by_a_few_words_an_edit_is_a_leak_from_eight_on() -> None:
+    text = "we walked through a green park in Linz for 4 hours and liked it"
+    edits = [" ".join(text.split()[:count]) for count in range(6, 15, 2)]
+    assert all(found(after, before=before) for before, after in pairwise(edits))
+
+
+class Asked(Environment):
+    """Questions and answers as they are given, the first of each pair for train."""
+
+    name = "asked"
+    fingerprint = "asked-1"
+
+    def __init__(self, *rows: tuple[str, str]) -> None:
+        self.rows = rows
+
+    def size(self, split: Split) -> int | None:
+        return len(self.rows) // 2
+
+    def label(self, split: Split, index: int) -> Label:
+        return Label("asked")
+
+    def task(self, split: Split, index: int) -> Task:
+        question, answer = self.rows[2 * index + (split != "train")]
+        return Task(split, index, Label("asked"), (user(question),), answer)
+
+    def play(self, task: Task) -> Play:
+        reply = yield from ask(task.messages)
+        return solved() if reply.text == task.truth else failed("wrong")
+
+
+def leaked(text: str, *rows: tuple[str, str]) -> bool:
+    tasks: dict[Split, list[int]] = {split: list(range(len(rows) // 2)) for split in TASKS}
+    return LeakWatch(Asked(*rows), tasks).find(Playbook(text)) is not None
+
+
+def test_a_question_of_few_words_is_a_leak_with_its_answer_and_not_without() -> None:
+    rows = (("Capital of Chile?", "Santiago"), ("Capital of Peru?", "Lima"))
+    assert leaked("capital of peru -> lima", *rows)
+    assert not leaked("Capital of Chile: Santiago. Name the capital of a country, such as Peru or Lima's.", *rows)
+    assert not leaked("yes", ("apple", "no"), ("pear", "yes"))
+
+
+def test_a_script_without_spaces_hides_no_leak_and_makes_none_of_a_common_phrase() -> None:
+    train = "请根据以下内容回答问题：昨天下午我们在里斯本的旧港口散步了三个小时。"
+    test = "请根据以下内容回答问题：上周末他们从波尔图的长堤码头乘船去了对岸的酒庄。"
+    rows = ((train, "是"), (test, "否"))
+    assert leaked("记住：上周末他们从波尔图的长堤码头乘船去了对岸", *rows)
+    assert leaked("波尔图的长堤码头乘船去了对岸的酒庄：否", *rows)
+    assert not leaked("请根据以下内容回答问题，回答是或否。", *rows)
+    assert not leaked("他们从波尔图来", *rows)
+
+
+def test_signs_that_cannot_be_seen_hide_no_leak() -> None:
+    rows = (("one", "1"), ("seven old fishermen repaired their torn nets before dawn", "2"))
+    assert leaked("seven old fisher\u00admen re\u200bpaired \uff54heir torn nets before dawn", *rows)
 
 
 def test_whoever_holds_the_watch_reads_no_held_out_text_from_it() -> None:

@@ -12,13 +12,15 @@ from reflact_world import Kinds, config, trained
 from reflact_world import target as kinds_target
 
 import whet
+from whet.envs.registry import load_environment
 from whet.errors import FaultError, WhetError
 from whet.evals.compare import Comparison
+from whet.keys import digest
 from whet.models.base import Request
 from whet.run.catalog import list_runs
 from whet.run.eval_runs import EvalRuns
 from whet.run.evaluate import EvalResult
-from whet.run.register import FILE, Register, contents_of, level_of
+from whet.run.register import FILE, KEPT, Register, contents_of, level_of
 from whet.run.sealed_test import BEST
 from whet.run.train_runs import replay, training_page
 from whet.types import Fault, Playbook
@@ -33,6 +35,29 @@ def test_a_test_is_counted_by_what_it_asks_and_a_run_once(tmp_path: Path) -> Non
     assert register.open_test("b", "second", TASKS[10:]).before == ("first",)
     assert register.open_test("c", "elsewhere", ["f" * 12]).number == 1
     assert register.openings(TASKS) == 2
+
+
+def test_a_few_tasks_of_a_large_test_are_the_same_test(tmp_path: Path) -> None:
+    whole = [digest(number)[:12] for number in range(10_000)]
+    register = Register(tmp_path)
+    register.open_test("a", "whole", sorted(whole)[:KEPT])
+    for start in range(0, 5000, 1000):
+        assert register.open_test(f"few-{start}", "few", sorted(whole[start : start + 20])).before[0] == "whole"
+    assert (
+        register.open_test("b", "other", sorted(digest(-number)[:12] for number in range(1, 6000))[:KEPT]).number == 1
+    )
+
+
+def test_the_same_rows_in_another_prompt_are_the_same_test(tmp_path: Path) -> None:
+    data = tmp_path / "rows.csv"
+    rows = "".join(f"what is {number} times {number + 3},{number * (number + 3)}\n" for number in range(40))
+    data.write_text(f"question,answer\n{rows}")
+    plain, worded = (
+        load_environment(f"data:{data}", {"check": "exact", "prompt": prompt})
+        for prompt in ("{question}", "Think first. {question}?")
+    )
+    assert contents_of(plain, "test", range(5)) == contents_of(worded, "test", range(5))
+    assert contents_of(plain, "test", range(5)) != contents_of(plain, "select", range(5))
 
 
 def test_all_later_claims_together_are_wrong_no_more_often_than_the_first() -> None:
@@ -95,6 +120,10 @@ def test_the_page_of_a_claim_says_that_its_test_was_opened_since(tmp_path: Path)
         page.print(EvalRuns().show(first.folder))
     assert "opened 2 times by now" in shown.get()
     assert "97.5 %" in shown.get()
+    moved = first.folder.rename(tmp_path / "moved")
+    with page.capture() as shown:
+        page.print(EvalRuns().show(moved))
+    assert "opened 2 times by now" in shown.get()
 
 
 def test_the_same_run_again_is_no_new_opening(tmp_path: Path) -> None:

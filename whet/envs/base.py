@@ -111,6 +111,11 @@ class Environment(Protocol):
         """The bytes of an image that a message names."""
         raise KeyError(sha256)
 
+    def content(self, split: Split, index: int) -> Any:
+        """What a test is known again by: what a task asks, without the words that a config puts around it."""
+        task = self.task(split, index)
+        return task.messages, task.data
+
     def warning(self, split: Split) -> str:
         """What whoever reads a score on a split must know about its tasks, in a line; '' where there is nothing."""
         return ""

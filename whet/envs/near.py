@@ -15,8 +15,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
+
+from whet.keys import seed_for
+from whet.types import SPLITS, Split
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,12 +47,27 @@ BANDS, BAND = 32, 2
 COMPARED = 16
 """With how many of those that fell into the same place a text is compared."""
 
+COMPARED_IN_ALL = 96
+"""With how many in all its places, those with the fewest texts first: they say most."""
+
 FORM = 0.5
 """Word pairs in a larger share of the texts than this are their common form; from `FORM_FROM` texts on."""
 
 FORM_FROM = 8
 
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
+LARGE = 0.1
+"""A cluster of a larger share of the texts than this is hard to place on one side."""
+
+_SCRIPTS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana, Chinese characters
+    "\uac00-\ud7af"  # Hangul, which spaces its phrases and not its words
+)
+
+UNSPACED = re.compile(f"[{_SCRIPTS}]")
+"""A character of a script that is written without spaces between words."""
+
+WORD = re.compile(f"{UNSPACED.pattern}|[^\\W_{_SCRIPTS}]+")
 """A run of letters and digits; in scripts without spaces, a character."""
 
 _SENTENCE = re.compile(r"[.!?;\n\u3002\uff01\uff1f]+(?:\s|$)|\n|[\u3002\uff01\uff1f]")
@@ -95,7 +113,7 @@ class Gist:
 
 
 def _pairs(text: str) -> frozenset[int]:
-    words = [zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in _WORD.findall(text.casefold())]
+    words = [zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in WORD.findall(text.casefold())]
     if len(words) < 2:
         return frozenset(words)
     return frozenset((first << 32) | second for first, second in pairwise(words))
@@ -144,32 +162,51 @@ class Ties:
 class NearIndex:
     """Texts by what they share. Word pairs that are their common form are left out."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        gists = [Gist.of(text) for text in texts]
-        form = _form([gist.pairs for gist in gists])
-        self.gists: Sequence[Gist] = [gist.without(form) for gist in gists]
+    def __init__(self, texts: Sequence[str | Gist]) -> None:
+        self._whole = [Gist.of(text) if isinstance(text, str) else text for text in texts]
+        form = _form([gist.pairs for gist in self._whole])
+        self.gists: Sequence[Gist] = [gist.without(form) for gist in self._whole]
 
     def clusters(self, threshold: float = THRESHOLD) -> list[list[int]]:
         """Positions of texts that belong together, each text in one cluster, in the order of their first text."""
-        ties = Ties(len(self.gists))
+        ties, left = Ties(len(self.gists)), [COMPARED_IN_ALL] * len(self.gists)
         for place in self._places:
             heads: dict[int, int] = {}
             for at in place:
-                for other, head in list(heads.items())[:COMPARED]:
-                    if ties.root(other) != ties.root(at) and self.gists[at].alike(self.gists[head], threshold):
-                        ties.tie(other, at)
+                for other, head in islice(heads.items(), COMPARED):
+                    if left[at] and ties.root(other) != ties.root(at):
+                        left[at] -= 1
+                        if self.gists[at].alike(self.gists[head], threshold):
+                            ties.tie(other, at)
                 heads.setdefault(ties.root(at), at)
         return ties.groups()
+
+    def finer(self, threshold: float = THRESHOLD) -> list[list[int]]:
+        """Clusters, of which those with more than `LARGE` of all texts are told apart by what they do not share.
+
+        For texts of a few templates, each of which would be one cluster.
+        """
+        found: list[list[int]] = []
+        for cluster in self.clusters(threshold):
+            if len(cluster) <= LARGE * len(self.gists):
+                found.append(cluster)
+                continue
+            within = NearIndex([self._whole[at] for at in cluster])
+            found += [[cluster[at] for at in part] for part in within.clusters(threshold)]
+        return found
 
     def resemblance(self, some: Iterable[int], others: Iterable[int], threshold: float = THRESHOLD) -> Resemblance:
         """How many of `some` have a near-duplicate among `others`."""
         wanted, among = set(some), set(others)
         found: dict[int, int] = {}
+        left = dict.fromkeys(wanted, COMPARED_IN_ALL)
         for place in self._places:
-            near = [at for at in place if at in among]
+            near = [at for at in place if at in among][:COMPARED]
             for at in place if near else ():
-                if at in wanted and at not in found:
-                    twin = next((other for other in near[:COMPARED] if self._alike(at, other, threshold)), None)
+                if left.get(at) and at not in found:
+                    some_near = near[: left[at]]
+                    left[at] -= len(some_near)
+                    twin = next((other for other in some_near if self._alike(at, other, threshold)), None)
                     if twin is not None:
                         found[at] = twin
         first = min(found.items(), default=None)
@@ -180,7 +217,7 @@ class NearIndex:
 
     @cached_property
     def _places(self) -> list[list[int]]:
-        """Texts that agree on a band of hashes, where there are at least two."""
+        """Texts that agree on a band of hashes, where there are at least two; the fewest first."""
         import numpy as np
 
         signs = _signatures([gist.pairs for gist in self.gists])
@@ -191,7 +228,7 @@ class NearIndex:
             order = np.argsort(keys, kind="stable")
             ends = np.flatnonzero(np.diff(keys[order])) + 1
             places += [place.tolist() for place in np.split(order, ends) if place.size > 1]
-        return places
+        return sorted(places, key=len)
 
 
 def _form(texts: Sequence[frozenset[int]]) -> frozenset[int]:
@@ -223,3 +260,20 @@ def _signatures(texts: Sequence[frozenset[int]]) -> NDArray[np.uint64]:
 def _flat(texts: Sequence[frozenset[int]]) -> Iterator[int]:
     for text in texts:
         yield from text or (0,)
+
+
+def split_texts(texts: Sequence[str], fractions: Sequence[float] = (0.5, 0.25, 0.25), seed: int = 0) -> list[Split]:
+    """A side for each text of a file or an iterable, with near-duplicates together on one side.
+
+    For environments that bring their own rows; every cluster goes to the side that lacks most of its share.
+    """
+    sides: list[Split] = ["train"] * len(texts)
+    counts = dict.fromkeys(SPLITS, 0)
+    clusters = NearIndex(texts).clusters()
+    for cluster in sorted(clusters, key=lambda cluster: (-len(cluster), seed_for("split", seed, texts[cluster[0]]))):
+        total = sum(counts.values()) + len(cluster)
+        side = max(SPLITS, key=lambda split: fractions[SPLITS.index(split)] * total - counts[split])
+        counts[side] += len(cluster)
+        for at in cluster:
+            sides[at] = side
+    return sides

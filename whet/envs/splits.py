@@ -7,13 +7,12 @@ depends on the content alone: whatever the arguments, a question trained on here
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
-from whet.envs.near import NearIndex
 from whet.errors import WhetError
 from whet.keys import seed_for
-from whet.types import SPLITS, Split
+from whet.types import Split
 
 T = TypeVar("T")
 
@@ -22,23 +21,6 @@ CLASSES: tuple[Split, ...] = ("train", "train", "select", "test")
 
 NUMBERS = 2**31
 """Item numbers are drawn below this: generators hand them to numpy, which takes 32 bits."""
-
-
-def split_texts(texts: Sequence[str], fractions: Sequence[float] = (0.5, 0.25, 0.25), seed: int = 0) -> list[Split]:
-    """A side for each text of a file or an iterable, with near-duplicates (`whet.envs.near`) together on one side.
-
-    For environments that bring their own rows; every cluster goes to the side that lacks most of its share.
-    """
-    sides: list[Split] = ["train"] * len(texts)
-    counts = dict.fromkeys(SPLITS, 0)
-    clusters = NearIndex(texts).clusters()
-    for cluster in sorted(clusters, key=lambda cluster: (-len(cluster), seed_for("split", seed, texts[cluster[0]]))):
-        total = sum(counts.values()) + len(cluster)
-        side = max(SPLITS, key=lambda split: fractions[SPLITS.index(split)] * total - counts[split])
-        counts[side] += len(cluster)
-        for at in cluster:
-            sides[at] = side
-    return sides
 
 
 class NoItem(Exception):

@@ -125,7 +125,7 @@ def since_lines(folder: Path, opening: int) -> tuple[str, ...]:
     with Ledger.read(folder) as ledger:
         run = ledger.meta().get("identity", "")
     register = Register(folder.parent)
-    now = register.openings_by(_opener(run, folder))
+    now = register.openings_by(_opener(run, folder), opening)
     if now <= opening:
         return ()
     return (

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,7 +28,7 @@ FILE = "register.jsonl"
 
 OPENED, CHOSEN = "opened", "chosen"
 
-KEPT = 512
+KEPT = 4096
 """Of each test, so many digests of tasks are kept, the smallest: of two large tests they show whether they overlap."""
 
 SAME = 0.1
@@ -57,8 +58,7 @@ def level_of(opening: int) -> float:
 
 def contents_of(env: Environment, split: Split, tasks: Sequence[int]) -> list[str]:
     """What the tasks ask, as digests, the smallest of them."""
-    asked = (env.task(split, index) for index in tasks)
-    return sorted({digest(task.messages, task.data)[:12] for task in asked})[:KEPT]
+    return sorted({digest(env.content(split, index))[:12] for index in tasks})[:KEPT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,16 @@ class Register:
         """How often a test has been opened by now."""
         return sum(line["what"] == OPENED and _same(line["tasks"], contents) for line in self._read())
 
-    def openings_by(self, run: str) -> int:
-        """How often the test that a run opened has been opened by now; 0 where it opened none."""
+    def openings_by(self, run: str, number: int) -> int:
+        """How often the test that a run opened has been opened by now; 0 where it opened none.
+
+        A folder that was renamed since is known by the identity before the last slash, and by which opening it was.
+        """
         lines = [line for line in self._read() if line["what"] == OPENED]
-        own = next((line for line in lines if line["run"] == run), None)
+        identity = run.rpartition("/")[0]
+        exact = (line for line in lines if line["run"] == run)
+        moved = (line for line in lines if (line["run"].rpartition("/")[0], line["number"]) == (identity, number))
+        own = next(chain(exact, moved), None)
         return 0 if own is None else sum(_same(line["tasks"], own["tasks"]) for line in lines)
 
     def choose(self, playbook: str, env: str, name: str) -> None:
@@ -152,4 +158,7 @@ class Register:
 
 
 def _same(one: Sequence[str], other: Sequence[str]) -> bool:
-    return len({*one} & {*other}) >= max(1.0, SAME * min(len(one), len(other)))
+    """Whether two tests share enough, as far down as the digests of both are kept."""
+    reach = min(max(test) if len(test) >= KEPT else "g" for test in (one, other))
+    mine, theirs = ({task for task in test if task <= reach} for test in (one, other))
+    return len(mine & theirs) >= max(1.0, SAME * min(len(mine), len(theirs)))

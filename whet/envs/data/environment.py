@@ -79,6 +79,12 @@ class DataEnvironment(Environment):
     def blob(self, sha256: str) -> bytes:
         return self._images[sha256].read_bytes()
 
+    def content(self, split: Split, index: int) -> list[str]:
+        """The cells of the row that the prompt shows; spacing and case do not make another question of them."""
+        row, columns = self._source.rows[self._indices[split][index]], self._settings.columns
+        shown = (*self._settings.prompt.columns, *([columns.images] if columns.images else ()))
+        return sorted(" ".join(cell(row.get(column)).casefold().split()) for column in shown)
+
     def warning(self, split: Split) -> str:
         """How many rows of a split have a near-duplicate in train."""
         if split not in self._warnings:

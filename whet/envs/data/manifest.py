@@ -24,7 +24,7 @@ class Manifest:
     """How the sides were chosen: fractions, seed, group, and what keys are made of."""
     sides: Mapping[str, Split]
     near: float | None = None
-    """The index from which rows counted as near-duplicates and stayed together; None: only equal rows did."""
+    """The index from which rows counted as near-duplicates and stayed together; None: not all of them could."""
 
 
 def manifest_path(data: Path, given: str) -> Path:

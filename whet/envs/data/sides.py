@@ -24,7 +24,7 @@ class RowSides:
     made: bool = False
     """Whether the sides were made here, not given with the data."""
     near: float | None = None
-    """Where they were made, the index from which near-duplicates stayed together; None: they could not."""
+    """Where they were made, the index from which near-duplicates stayed together; None: not all of them could."""
 
 
 def take_sides(
@@ -121,7 +121,8 @@ def _made(
         make_splits(traits, settings.fractions, settings.seed, kept, source.place)  # refuses what contradicts itself
         return held
     near, sides = _together(source, settings, traits, kept)
-    made = Manifest(rule, dict(zip(keys, sides, strict=True)), near)
+    gone = held.sides if held else {}  # a row that comes back finds its side
+    made = Manifest(rule, {**gone, **dict(zip(keys, sides, strict=True))}, near)
     write_manifest(path, made, source.digest)
     return made
 
@@ -131,6 +132,7 @@ def _together(
 ) -> tuple[float | None, list[Split]]:
     """Sides with near-duplicates together, at the lowest index that leaves every side enough; None where none does.
 
+    There, rows of a few templates are still kept together where they are alike in what their template does not say.
     Rows that show images are alike or not by what is in them, which nobody compares here.
     """
     if settings.columns.images is None:
@@ -140,6 +142,11 @@ def _together(
             sides = _placed(source, settings, traits, kept, near)
             if sides is not None and enough(sides, settings.fractions, near):
                 return threshold, sides
+        for threshold in LADDER:
+            near = index.finer(threshold)
+            sides = _placed(source, settings, traits, kept, near)
+            if sides is not None and enough(sides, settings.fractions, near):
+                return None, sides
     return None, make_splits(traits, settings.fractions, settings.seed, kept, source.place)
 
 
