@@ -5,7 +5,7 @@ do not all agree, and drops a candidate as soon as it falls behind. In rounds (`
 equally often. No draw is taken, and none is left out, because of the sign of a difference.
 
 The incumbent's draws accumulate and are used for every later candidate. When a candidate is accepted, its draws were
-part of what it was chosen for: the new incumbent is measured afresh, at the eager pace only where it differed from its
+part of what it was chosen for: the new incumbent is measured afresh, after a race only where it differed from its
 predecessor.
 """
 
@@ -112,7 +112,7 @@ class PairedGate:
         grown = bank.extended(decision.draws)
         if not decision.accepted:
             return replace(grown, score=self._score(grown))
-        if not isinstance(self.rule, RacePace) or self.rule.fresh:
+        if not isinstance(self.rule, RacePace):
             return bank.succeeded(decision.draws, [False] * bank.tasks, decision.candidate_score)
         tally = stocked(self.metric, grown)
         for draw, reading in decision.draws:
