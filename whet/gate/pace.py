@@ -6,6 +6,7 @@ Both decide on evidence that is symmetric between the arms. Their constants were
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -23,8 +24,8 @@ class RacePace:
     """Tasks that the incumbent failed first, in small pieces; a candidate that falls behind is dropped.
 
     After `first` tasks with something to gain, then after every further `gain` of them and `risk` of the others, the
-    net gain in whole flips must be at least `slope` for each task with something to gain, less `slack`; at the end of a
-    prefix the statistic must be at least `floor`.
+    net gain in whole flips must be at least `slope` for each task with something to gain, less `slack`, but no more
+    than `most`; at the end of a prefix the statistic must be at least `floor`.
     """
 
     name: str
@@ -35,6 +36,7 @@ class RacePace:
     risk: int
     slope: float
     slack: float
+    most: float = math.inf
     floor: float = 0.8
     above: float = JUST_BELOW
     """How far the bar stands from the statistic of so many clean wins, at the alpha of the pace and above it."""
@@ -113,7 +115,7 @@ EAGER = RacePace(
     "eager",
     0.10,
     first=1,
-    gain=3,
+    gain=2,
     risk=3,
     slope=0.08,
     slack=0.0,
@@ -133,8 +135,9 @@ STEADY = RacePace(
     first=2,
     gain=2,
     risk=4,
-    slope=0.09,
-    slack=0.05,
+    slope=0.1,
+    slack=0.0,
+    most=1.5,
     floor=0.6,
     above=-0.2,
     pairs=1.4,

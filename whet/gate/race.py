@@ -78,7 +78,7 @@ class RaceTrial(PairedTrial):
             yield from self._upto(CANDIDATE, piece, 1)
             yield from self._confirm()
             contrast = self._contrast()
-            needed = (rule.slope * g - rule.slack) * self._unit(contrast)
+            needed = min(rule.slope * g - rule.slack, rule.most) * self._unit(contrast)
             behind = contrast.total < needed or (rule.slope * g > rule.slack and contrast.total <= 0.0)
             if not from_start:
                 needed, behind = rule.floor, contrast.statistic < rule.floor
