@@ -157,19 +157,20 @@ def test_no_draw_is_asked_for_twice_over_a_run_with_an_accepted_candidate() -> N
 
 def test_an_accepted_candidate_is_measured_afresh_where_it_differed() -> None:
     gate = PairedGate()
-    bank = gate.open(24)
-    decision = decide(gate, 24, solves(set(range(6)), set(range(24))), bank)
+    bank = gate.open(40)
+    decision = decide(gate, 40, solves(set(range(10)), set(range(40))), bank)
     after = gate.carry(bank, decision)
     drawn = {draw.task for draw, _ in decision.draws if draw.arm == "candidate"}
     assert decision.accepted
-    assert not any(after.readings[task] for task in range(6, 24))
-    assert all(after.readings[task] for task in drawn & set(range(6)))
+    assert not any(after.readings[task] for task in range(10, 40))
+    assert all(after.readings[task] for task in drawn & set(range(10)))
 
 
-def test_after_rounds_an_accepted_candidate_is_measured_afresh_everywhere() -> None:
-    gate = PairedGate(pace="patient")
+@pytest.mark.parametrize("pace", PACES)
+def test_on_few_tasks_an_accepted_candidate_is_measured_afresh_everywhere(pace: str) -> None:
+    gate = PairedGate(pace=pace)
     bank = gate.open(24)
-    after = gate.carry(bank, decide(gate, 24, solves(set(range(6)), set(range(18))), bank))
+    after = gate.carry(bank, decide(gate, 24, solves(set(range(6)), set(range(24))), bank))
     assert not any(after.readings)
     assert max(after.taken) > 0
 
@@ -210,6 +211,37 @@ def test_a_race_draws_again_whichever_arm_is_ahead(seed: int, size: int) -> None
         if arms["candidate"] and len({*arms["candidate"], *arms["incumbent"]}) > 1:
             assert len(arms["candidate"]) >= 2
             assert len(arms["incumbent"]) >= 4
+
+
+def thinly_lost(won: set[int], sweep: int) -> Reads:
+    """Won for sure on a few failed tasks; on each other solved task the candidate fails one draw, in this sweep."""
+
+    def read(draw: Draw) -> Reading:
+        if draw.arm == "candidate" and draw.task in HALF:
+            return (float(draw.draw != sweep or draw.task % 8 != 0),)
+        return (float(draw.task in HALF or (draw.arm == "candidate" and draw.task in won)),)
+
+    return read
+
+
+@pytest.mark.parametrize("pace", ["eager", "steady"])
+def test_a_race_draws_every_task_again_before_it_accepts_on_two_wins(pace: str) -> None:
+    failed = [task for task in PairedGate().order(40) if task not in HALF]
+    won = {failed[0], failed[2]}
+    clean = decide(PairedGate(pace=pace, alpha=0.1), 40, solves(HALF, HALF | won))
+    assert clean.accepted
+    lost = decide(PairedGate(pace=pace, alpha=0.1), 40, thinly_lost(won, sweep=0))
+    assert not lost.accepted
+
+
+def test_losses_that_only_a_second_sweep_shows_refuse_a_candidate() -> None:
+    failed = [task for task in PairedGate().order(40) if task not in HALF]
+    decision = decide(PairedGate(pace="steady"), 40, thinly_lost({failed[0], failed[2]}, sweep=1))
+    assert (decision.verdict, decision.reason) == ("reject", "not_shown")
+    assert any("second sweep" in look.at for look in decision.looks)
+    swept = Counter(draw.task for draw, _ in decision.draws if draw.arm == "candidate")
+    assert min(swept.values()) == 2
+    assert len(swept) == 40
 
 
 # ------------------------------------------------------------------------------------------------- metrics and guards

@@ -5,8 +5,8 @@ do not all agree, and drops a candidate as soon as it falls behind. In rounds (`
 equally often. No draw is taken, and none is left out, because of the sign of a difference.
 
 The incumbent's draws accumulate and are used for every later candidate. When a candidate is accepted, its draws were
-part of what it was chosen for: the new incumbent is measured afresh, at the eager pace only where it differed from its
-predecessor.
+part of what it was chosen for: the new incumbent is measured afresh, after a race over many tasks only where it
+differed from its predecessor.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ from whet.types import Score
 
 SAME = 0.3
 """Two means of a task closer than this share of the scale count as equal: such draws of an accepted candidate stay."""
+
+SMALL = 25
+"""Up to so many tasks a whole new bank costs little, and draws kept because they agree flatter what comes next."""
 
 LARGEST_ALPHA = 0.25
 """What a single task won and none lost comes to: nothing weaker is evidence."""
@@ -112,7 +115,7 @@ class PairedGate:
         grown = bank.extended(decision.draws)
         if not decision.accepted:
             return replace(grown, score=self._score(grown))
-        if not isinstance(self.rule, RacePace) or self.rule.fresh:
+        if not isinstance(self.rule, RacePace) or bank.tasks <= SMALL:
             return bank.succeeded(decision.draws, [False] * bank.tasks, decision.candidate_score)
         tally = stocked(self.metric, grown)
         for draw, reading in decision.draws:

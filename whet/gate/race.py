@@ -15,7 +15,7 @@ from whet.gate.decision import GateLook
 from whet.gate.evidence import Bank, Draw, Reading, Trial
 from whet.gate.pace import CONFIRMED, RacePace
 from whet.gate.statistic import HEAVY, LEAST_SQUARE, ArmContrast, Floats, least_gain, prefixes, reachable
-from whet.gate.trial import CANDIDATE, CHECKED, INCUMBENT, DrawStep, PairedTrial, TrialFigures
+from whet.gate.trial import CANDIDATE, CHECKED, INCUMBENT, LEADING, DrawStep, PairedTrial, TrialFigures
 
 if TYPE_CHECKING:
     from whet.gate.paired import PairedGate
@@ -34,6 +34,8 @@ class RaceTrial(PairedTrial):
     def __init__(self, gate: PairedGate, bank: Bank, pace: RacePace) -> None:
         super().__init__(gate, bank)
         self.pace = pace
+        self.denied = False
+        """Whether draws that are complete on all tasks say no: those of disputed tasks cannot change that."""
 
     def _decide(self) -> Trial:
         tasks = self.bank.tasks
@@ -51,7 +53,7 @@ class RaceTrial(PairedTrial):
                 return self._end("reject", "futile", "the net gain fell behind what could still be accepted")
             if raced == "ahead" or (yield from self._passes("prefix", last)):
                 return self._accept()
-            if self.looks[-1].statistic < self.pace.floor:
+            if self.looks[-1].statistic < self.pace.floor or self.denied:
                 break
             if last and self.noisy:
                 loose = self._loose()
@@ -76,7 +78,7 @@ class RaceTrial(PairedTrial):
             yield from self._upto(CANDIDATE, piece, 1)
             yield from self._confirm()
             contrast = self._contrast()
-            needed = (rule.slope * g - rule.slack) * self._unit(contrast)
+            needed = min(rule.slope * g - rule.slack, rule.most) * self._unit(contrast)
             behind = contrast.total < needed or (rule.slope * g > rule.slack and contrast.total <= 0.0)
             if not from_start:
                 needed, behind = rule.floor, contrast.statistic < rule.floor
@@ -154,35 +156,66 @@ class RaceTrial(PairedTrial):
 
     def _first_draws_agree(self, contrast: ArmContrast, risks: int = 0) -> bool:
         """Whether the first draws alone say enough, with `risks` more tasks counted as lost."""
-        unit = self._unit(contrast)
-        first = self.first[CANDIDATE] - self.first[INCUMBENT]
-        net = float(np.nansum(first)) - self.gate.min_effect * contrast.seen - risks * unit
-        root = float(np.sqrt(np.nansum(first * first) + (risks + LEAST_SQUARE) * unit * unit))
-        return net >= self.pace.pairs_for(self.bank.tasks, self.alpha) * root and self._no_rare_loss(first, net)
+        bar = self.pace.pairs_for(self.bank.tasks, self.alpha)
+        return self._leading(1, contrast, risks) >= bar and self._no_rare_loss(contrast, risks)
 
-    def _no_rare_loss(self, first: Floats, net: float) -> bool:
+    def _leading(self, many: int, contrast: ArmContrast, risks: int = 0) -> float:
+        """The statistic of the first draws of either arm, `many` on each task, with `risks` more tasks lost."""
+        unit = self._unit(contrast)
+        moved = self._moved(many)
+        net = float(moved.sum()) - self.gate.min_effect * contrast.seen - risks * unit
+        root = float(np.sqrt((moved * moved).sum() + (risks + LEAST_SQUARE) * unit * unit))
+        return net / root if root > 0.0 else 0.0
+
+    def _moved(self, many: int) -> Floats:
+        """By task given to both: the candidate's mean over its first draws less the incumbent's."""
+        both = (self.tally.count > 0).all(axis=0)
+        means: Floats = np.nanmean(self.leading[:, :many, both], axis=1)
+        return means[CANDIDATE] - means[INCUMBENT]
+
+    def _no_rare_loss(self, contrast: ArmContrast, risks: int = 0) -> bool:
         """For a metric with shades: whether the gain is more than losses too rare to be among the tasks could undo."""
         scale = self.tally.scale()
         if self.tally.binary or scale <= 0.0:
             return True
-        heavy = -float(np.nansum(first[first < -HEAVY * scale])) / scale
+        moved = self._moved(1)
+        net = float(moved.sum()) - self.gate.min_effect * contrast.seen - risks * self._unit(contrast)
+        heavy = -float(moved[moved < -HEAVY * scale].sum()) / scale
         return net / scale >= least_gain(self.alpha, heavy)
 
     def _passes(self, at: str, last: bool) -> Generator[tuple[Draw, ...], Sequence[Reading], bool]:
-        """Whether the statistic is at its bar, and stays there where a deterministic policy is checked."""
+        """Whether the statistic is at its bar, and stays there when all tasks are drawn once more.
+
+        Losses that are thin and spread over many tasks vanish when only the tasks that show one are drawn again. So
+        a candidate that would be accepted is drawn a second time wherever it was drawn once, and the incumbent too.
+        Only would-be acceptances pay for that.
+        """
         bar = self._bar(last)
-        if self._reaches(at, bar) and not (yield from self._sure()):
-            return self._reaches(at, bar)
-        return self._reached(bar)
+        if not self._reaches(at, bar):
+            return False
+        if (yield from self._sure()) and not self.noisy:
+            return self._stands(1, last)
+        if self._leading(1, self._contrast()) < 0.0:
+            self.denied = last
+            return False
+        given = [int(task) for task in np.flatnonzero((self.tally.count > 0).all(axis=0))]
+        for arm in (CANDIDATE, INCUMBENT):
+            yield from self._upto(arm, given, LEADING)
+        yield from self._confirm()
+        stands = self._stands(LEADING, last)
+        return self._reaches(f"{at}, second sweep", bar) and stands
+
+    def _stands(self, many: int, last: bool) -> bool:
+        """Whether the first `many` draws of either arm on all tasks say enough."""
+        contrast = self._contrast()
+        stands = self._leading(many, contrast) >= self.pace.twice_for(self.alpha) and self._no_rare_loss(contrast)
+        self.denied = last and not stands
+        return stands
 
     def _reaches(self, at: str, bar: float) -> bool:
         contrast = self._contrast()
         self._note(at, contrast.statistic, self.pace.floor, bar, contrast.seen)
-        return self._reached(bar)
-
-    def _reached(self, bar: float) -> bool:
-        contrast = self._contrast()
-        return contrast.statistic >= bar and self._first_draws_agree(contrast)
+        return contrast.statistic >= bar
 
     def _note(self, at: str, value: float, below: float, bar: float | None, seen: int) -> None:
         self.looks.append(GateLook(at, seen, len(self.draws), value, below, bar))

@@ -19,6 +19,8 @@ ARMS: tuple[Arm, Arm] = ("incumbent", "candidate")
 INCUMBENT, CANDIDATE = 0, 1
 LEFT_OUT = 0.2
 """The share of the tasks, or of the candidate's draws, that may be missing before nothing is decided."""
+LEADING = 2
+"""Draws of either arm on a task that are kept apart from those that a disagreement asked for."""
 CHECKED = 3
 """Tasks on which a policy that is declared deterministic is drawn a second time."""
 
@@ -60,11 +62,11 @@ class PairedTrial:
         self.draws: list[tuple[Draw, Reading]] = []
         self.looks: list[GateLook] = []
         self.left_out: set[int] = set()
-        self.first = np.full((2, bank.tasks), np.nan)
-        """What the first draw of each arm on a task reads: an unbiased pair, whatever is drawn again after it."""
+        self.leading = np.full((2, LEADING, bank.tasks), np.nan)
+        """What the first draws of each arm on a task read: unbiased, whatever is drawn again after them."""
         for task, row in enumerate(bank.readings):
-            value = next((reading[0] for reading in row if reading is not None and reading[0] is not None), None)
-            self.first[INCUMBENT, task] = np.nan if value is None else value
+            values = [reading[0] for reading in row if reading is not None and reading[0] is not None][:LEADING]
+            self.leading[INCUMBENT, : len(values), task] = values
 
     def steps(self) -> Trial:
         try:
@@ -106,8 +108,9 @@ class PairedTrial:
         elif arm == CANDIDATE or self.read[arm][task]:
             value = self.tally.worst(arm)
         if value is not None and np.isfinite(value):
-            if not self.tally.count[arm, task]:
-                self.first[arm, task] = value
+            before = int(self.tally.count[arm, task])
+            if before < LEADING:
+                self.leading[arm, before, task] = value
             self.tally.add(arm, task, value)
 
     def _upto(self, arm: int, tasks: Sequence[int], many: int) -> DrawStep:
