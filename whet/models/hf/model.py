@@ -25,7 +25,8 @@ from whet.models.options import ModelOptions
 from whet.types import Fault, Image, Message, Reply, Shape
 
 if TYPE_CHECKING:
-    from whet.models.hf.weights import LoadedWeights, RowResult
+    from whet.models.hf.rows import RowResult
+    from whet.models.hf.weights import LoadedWeights
 
 SCHEME = "hf:"
 KNOWN = ("device", "dtype", "template")

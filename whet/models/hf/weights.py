@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -19,19 +18,7 @@ from PIL import Image, ImageOps
 from whet.errors import LimitReached, WhetError
 from whet.models.hf.folder import Folder
 from whet.models.hf.prompt import Prompt, Renderer
-from whet.models.hf.rows import Chooser, Defaults, Watcher, new_row, text_of, top_entries
-
-
-@dataclass(frozen=True, slots=True)
-class RowResult:
-    """What came of one row: its text, why it ended, and the tokens that were read and drawn."""
-
-    text: str
-    finish: str
-    prompt_ids: Sequence[int]
-    completion_ids: Sequence[int]
-    entries: Sequence[Mapping[str, Any]] = ()
-    """The tokens with their log-probabilities, where these were asked for."""
+from whet.models.hf.rows import BatchRow, Chooser, Defaults, RowResult, Watcher, text_of, top_entries
 
 
 class LoadedWeights:
@@ -104,7 +91,7 @@ class LoadedWeights:
             prompt.sampling.max_tokens if left is None else min(prompt.sampling.max_tokens, left)
             for prompt, left in zip(prompts, room, strict=True)
         ]
-        rows = [new_row(prompt.sampling, limit) for prompt, limit in zip(prompts, limits, strict=True)]
+        rows = [BatchRow(prompt.sampling, limit) for prompt, limit in zip(prompts, limits, strict=True)]
         with torch.inference_mode():
             self._model.generate(
                 **inputs,

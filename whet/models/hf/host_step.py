@@ -1,0 +1,27 @@
+"""A pass over a GPU as plain numbers, before it is brought there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class RowChoice:
+    """How a row draws: `sharpness` is 1 / temperature, 0 for the likeliest; `step` counts what it has drawn."""
+
+    sharpness: float
+    seed: int
+    step: int
+
+
+@dataclass(slots=True)
+class HostStep:
+    """A pass as plain numbers: for each sequence its new tokens, the place of the first, its pages, and how it draws."""
+
+    ids: list[int]
+    counts: list[tuple[int, int]]
+    table: np.ndarray[Any, np.dtype[np.int32]]
+    choices: list[RowChoice]
