@@ -285,7 +285,9 @@ def rows(given: argparse.Namespace) -> Iterator[Row]:
         warm.append(timed(lambda: by_decoder(decoder, work), work))
         decoder.refresh()
     own = sorted(warm)[1]
-    print(f"# decoder: cold {cold:.2f} s, warm {', '.join(f'{spent:.2f}' for spent in warm)} s, {read} read", flush=True)
+    print(
+        f"# decoder: cold {cold:.2f} s, warm {', '.join(f'{spent:.2f}' for spent in warm)} s, {read} read", flush=True
+    )
     yield Row("generator_seconds", own, "s", condition=f"warm, median of 3; cold {cold:.2f} s; {told}")
     decoder.close()
     if given.variants:

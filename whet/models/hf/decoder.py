@@ -244,7 +244,7 @@ class Decoder:
         sequence.slot, sequence.pages = -1, []
 
     def _chosen(self) -> list[tuple[_Sequence, int]]:
-        """Who takes part in the next pass with how many tokens: all that draw, then prompts, strictly in their order."""
+        """Who takes part in the next pass, with how many tokens: all that draw, then prompts strictly in their order."""
         chosen = [(sequence, 1) for sequence in self._running if not sequence.reading]
         left = self._limits.chunk - len(chosen)
         for sequence in self._running:
@@ -307,9 +307,7 @@ class Decoder:
                 drawn[at] = ([token], [])
         return drawn
 
-    def _fast_pass(
-        self, chosen: Sequence[tuple[_Sequence, int]], repeat: int
-    ) -> list[tuple[list[int], list[float]]]:
+    def _fast_pass(self, chosen: Sequence[tuple[_Sequence, int]], repeat: int) -> list[tuple[list[int], list[float]]]:
         pool = self._memory()
         if self._graphs is None:
             from whet.models.hf.graphs import StepGraphs

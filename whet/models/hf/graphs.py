@@ -68,7 +68,9 @@ class StepGraph:
     logprobs: torch.Tensor
     logits: torch.Tensor
 
-    def __init__(self, model: Any, pool: PagePool, heads: int, shape: tuple[int, int], pages: int, *, single: bool) -> None:
+    def __init__(
+        self, model: Any, pool: PagePool, heads: int, shape: tuple[int, int], pages: int, *, single: bool
+    ) -> None:
         tokens, rows = shape
         device, held = pool.keys[0].device, pool.keys[0].shape[1]
         self.single = single
@@ -83,7 +85,15 @@ class StepGraph:
         self._seeds, self._steps, self._sharp, self._last = seeds, steps, sharp.view(torch.float32), last
         self._places = places
         self._step = PackedStep(
-            pool, ids, positions, places, starts, lengths, table.view(rows, pages), blocks.view(2, n_blocks), self.single
+            pool,
+            ids,
+            positions,
+            places,
+            starts,
+            lengths,
+            table.view(rows, pages),
+            blocks.view(2, n_blocks),
+            self.single,
         )
         self._step.blocks[0] = -1  # type: ignore[index]
         self._graph: Any = None

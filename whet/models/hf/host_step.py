@@ -19,7 +19,7 @@ class RowChoice:
 
 @dataclass(slots=True)
 class HostStep:
-    """A pass as plain numbers: for each sequence its new tokens, the place of the first, its pages, and how it draws."""
+    """A pass: the new tokens of all sequences, how many each brings and then has, its pages, and how it draws."""
 
     ids: list[int]
     counts: list[tuple[int, int]]

@@ -4,6 +4,9 @@ Both do in one pass over memory what torch would do in many; the plain forms are
 `rows.py`, and they agree but for the last bits.
 """
 
+# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+# ruff: noqa: N803 - what is fixed when a kernel is compiled is written in capitals
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -239,7 +242,9 @@ def _draw(
         bits = bits ^ (bits >> 16)
         share = ((bits >> 1).to(tl.float32) + 0.5) * 4.656612873077393e-10
         # -log(1 - share), where a small share would be lost in 1 - share.
-        wait = tl.where(share < 0.01, share * (1 + share * (0.5 + share * (0.33333333 + share * 0.25))), -tl.log(1 - share))
+        wait = tl.where(
+            share < 0.01, share * (1 + share * (0.5 + share * (0.33333333 + share * 0.25))), -tl.log(1 - share)
+        )
         noisy = tl.where(sharp > 0, score * sharp - tl.log(wait), score)
         largest = tl.max(noisy, 0)
         if largest > top:

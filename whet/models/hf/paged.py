@@ -49,7 +49,7 @@ class PagePool:
 
 def token_bytes(shapes: Sequence[LayerShape], dtype: torch.dtype) -> int:
     """Bytes that one token takes in all layers together."""
-    return sum(shape.heads * (shape.key + shape.value) for shape in shapes) * dtype.itemsize
+    return sum(shape.heads * (shape.key + shape.value) for shape in shapes) * int(dtype.itemsize)
 
 
 @dataclass(slots=True)

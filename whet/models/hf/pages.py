@@ -1,4 +1,4 @@
-"""Which page of keys and values holds which tokens: pages are shared by what begins alike, and kept until room is short.
+"""Which page of keys and values holds which tokens: shared by what begins alike, and kept until room is short.
 
 A page is known by the tokens in it and by the page before it, so a prompt finds whatever was read or drawn in the same
 order before, by whichever conversation. Nothing here knows of tensors.

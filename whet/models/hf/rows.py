@@ -63,7 +63,6 @@ class Defaults:
     top_p: float
     ends: frozenset[int]
 
-
     def sharpness(self, sampling: Sampling) -> float:
         """1 / temperature; 0 where the likeliest token is taken."""
         temperature = self.temperature if sampling.temperature is None else sampling.temperature
