@@ -1,6 +1,6 @@
 """Plays of many turns by local weights: a decoder with pages against plain `generate` and continuous batching.
 
-python bench/generator.py [--quick] [--toy] [--json FILE] [--variants] [--peers FILE]
+python bench/generator.py [--quick] [--toy] [--json FILE] [--variants] [--profile] [--patience SECONDS]
 
 The batch of a trainer: 24 tasks with 12 draws each, 288 plays of about six turns, prompts of 1,700 tokens, 60 to 100
 new tokens a turn and 30 to 70 tokens of a tool's answer in between, by SmolLM2-135M in bf16 on a GPU. The weights are
@@ -13,7 +13,8 @@ same number of tokens:
 * `whet.models.hf.decoder`, cold (graphs are recorded) and warm.
 
 It needs torch, transformers and orjson. `--toy` runs the same with a tiny model on any machine, to see that it works;
-`--quick` takes a quarter of the plays; `--variants` also times the decoder without graphs and with other settings.
+`--quick` takes a quarter of the plays; `--variants` also times the decoder with other settings. A peer that has not
+ended after `--patience` seconds is stopped: its figure is then the least that it takes, and so is the ratio.
 """
 
 from __future__ import annotations
@@ -85,16 +86,34 @@ def weights(toy: bool, device: str) -> Any:
     return model.to(device, torch.bfloat16 if device == "cuda" else torch.float32).eval()
 
 
+class Unfinished(Exception):
+    """A peer was stopped; how much it had drawn."""
+
+
+class Clock:
+    """Stops a peer that takes too long."""
+
+    def __init__(self, patience: float) -> None:
+        self._until = time.perf_counter() + patience
+        self.drawn = 0
+
+    def look(self, drawn: int) -> None:
+        self.drawn = drawn
+        if time.perf_counter() > self._until:
+            raise Unfinished(drawn)
+
+
 # --------------------------------------------------------------------------------------------- three ways
 
 
-def by_generate(model: Any, work: Batch, rows: int) -> int:
+def by_generate(model: Any, work: Batch, rows: int, clock: Clock) -> int:
     """Lock step: all plays that have a turn left, read anew and padded on the left."""
     talks = [list(prompt) for prompt in work.prompts]
     drawn = 0
     for turn in range(max(map(len, work.turns))):
         left = [at for at, turns in enumerate(work.turns) if turn < len(turns)]
         for start in range(0, len(left), rows):
+            clock.look(drawn)
             these = left[start : start + rows]
             width = max(len(talks[at]) for at in these)
             ids = torch.tensor([[0] * (width - len(talks[at])) + talks[at] for at in these], device=model.device)
@@ -127,8 +146,9 @@ def _manager(model: Any, work: Batch, **options: Any) -> Any:
     )
 
 
-def _results(manager: Any) -> Iterator[Any]:
+def _results(manager: Any, clock: Clock) -> Iterator[Any]:
     while True:
+        clock.look(clock.drawn)
         result = manager.get_result(timeout=1)
         if result is not None and result.is_finished():
             if result.error is not None:
@@ -138,7 +158,7 @@ def _results(manager: Any) -> Iterator[Any]:
             raise RuntimeError("the manager has stopped")
 
 
-def by_turns(model: Any, work: Batch, **options: Any) -> int:
+def by_turns(model: Any, work: Batch, clock: Clock, **options: Any) -> int:
     """As TRL: a manager for each turn, all plays in lock step."""
     talks = [list(prompt) for prompt in work.prompts]
     drawn = 0
@@ -149,16 +169,17 @@ def by_turns(model: Any, work: Batch, **options: Any) -> int:
             asked = {}
             for at in sorted(left, key=lambda at: talks[at], reverse=True):
                 asked[manager.add_request(talks[at], max_new_tokens=work.turns[at][turn][0], eos_token_id=-1)] = at
-            results = _results(manager)
+            results = _results(manager, clock)
             for _ in left:
                 result = next(results)
                 at = asked[result.request_id]
-                drawn += len(result.generated_tokens)
+                drawn = clock.drawn = drawn + len(result.generated_tokens)
                 talks[at] += [*result.generated_tokens, *work.turns[at][turn][1]]
+        print(f"#   turn {turn + 1}: {drawn} tokens drawn", flush=True)
     return drawn
 
 
-def by_one_manager(model: Any, work: Batch, **options: Any) -> int:
+def by_one_manager(model: Any, work: Batch, clock: Clock, **options: Any) -> int:
     """One manager for all: a play's next turn is asked for as soon as its last has come."""
     talks = [list(prompt) for prompt in work.prompts]
     turn = [0] * len(talks)
@@ -171,9 +192,9 @@ def by_one_manager(model: Any, work: Batch, **options: Any) -> int:
 
         for at in range(len(talks)):
             ask(at)
-        for result in _results(manager):
+        for result in _results(manager, clock):
             at = asked.pop(result.request_id)
-            drawn += len(result.generated_tokens)
+            drawn = clock.drawn = drawn + len(result.generated_tokens)
             talks[at] += [*result.generated_tokens, *work.turns[at][turn[at]][1]]
             turn[at] += 1
             if turn[at] < len(work.turns[at]):
@@ -230,17 +251,21 @@ def timed(run: Callable[[], int], work: Batch) -> float:
     return spent
 
 
-def attempt(name: str, run: Callable[[], float]) -> float | None:
-    """Seconds, or None where a peer does not run on this machine; why is printed."""
+def attempt(name: str, run: Callable[[Clock], int], work: Batch, patience: float) -> tuple[float, str] | None:
+    """Seconds and a word on them, or None where a peer does not run on this machine; why is printed."""
+    began, word = time.perf_counter(), ""
     try:
-        spent = run()
+        spent = timed(lambda: run(Clock(patience)), work)
+    except Unfinished as stop:
+        spent = time.perf_counter() - began
+        word = f"stopped after {stop.args[0]} of {work.drawn} tokens; "
     except Exception as error:  # noqa: BLE001 - a peer that does not run is a finding, not an end
         print(f"# {name} does not run here: {type(error).__name__}: {str(error)[:300]}", flush=True)
         return None
-    print(f"# {name}: {spent:.2f} s", flush=True)
+    print(f"# {name}: {word}{spent:.2f} s", flush=True)
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
-    return spent
+    return spent, word
 
 
 def same_words(model: Any, work: Batch) -> float:
@@ -298,22 +323,25 @@ def rows(given: argparse.Namespace) -> Iterator[Row]:
             again = timed(lambda other=other: by_decoder(other, work), work)  # type: ignore[misc]
             other.close()
             print(f"# decoder with {name}: cold {first:.2f} s, warm {again:.2f} s", flush=True)
-    peers = {
-        "continuous batching, a manager a turn": (4.0, lambda: timed(lambda: by_turns(model, work), work)),
-        "continuous batching, one manager": (None, lambda: timed(lambda: by_one_manager(model, work), work)),
-        "plain generate": (6.0, lambda: timed(lambda: by_generate(model, work, given.rows), work)),
+    share = same_words(model, work)
+    yield Row("generator_same_as_generate", share, "share", 1.0, share == 1.0, condition="greedy, float32, two turns")
+    model = weights(given.toy, device)
+    peers: dict[str, tuple[float | None, Callable[[Clock], int]]] = {
+        "continuous batching, a manager a turn": (4.0, lambda clock: by_turns(model, work, clock)),
+        "continuous batching, one manager": (None, lambda clock: by_one_manager(model, work, clock)),
+        "plain generate": (6.0, lambda clock: by_generate(model, work, given.rows, clock)),
     }
     for name, (bar, run) in peers.items():
         if name in given.skip:
             continue
-        spent = attempt(name, run)
-        if spent is not None:
+        ended = attempt(name, run, work, given.patience)
+        if ended is not None:
+            spent, word = ended
             ratio = spent / own
             label = f"generator_over_{name.replace(',', '').replace(' ', '_')}"
             judged = bar is not None and device == "cuda" and not given.toy
-            yield Row(label, ratio, "x", bar, ratio >= bar if judged else None, name, spent, ratio, told)
-    share = same_words(model, work)
-    yield Row("generator_same_as_generate", share, "share", 1.0, share == 1.0, condition="greedy, float32, two turns")
+            holds = ratio >= bar if judged and bar is not None else None
+            yield Row(label, ratio, "x", bar, holds, name, spent, ratio, word + told)
 
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -347,6 +375,7 @@ if __name__ == "__main__":
     parser.add_argument("--variants", action="store_true", help="also other settings of the decoder")
     parser.add_argument("--profile", action="store_true", help="also where the device's time goes")
     parser.add_argument("--rows", type=int, default=288, help="rows that plain generate takes at once")
+    parser.add_argument("--patience", type=float, default=1800.0, help="seconds for a peer")
     parser.add_argument("--skip", nargs="*", default=[], help="peers to leave out, by name")
     parser.add_argument("--json", type=Path, help="also write the rows here")
     given = parser.parse_args()

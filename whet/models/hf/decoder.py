@@ -19,10 +19,10 @@ import numpy as np
 import torch
 
 from whet.errors import LimitReached, WhetError
-from whet.models.hf.host_step import HostStep, RowChoice
+from whet.models.hf.host_step import HostStep
 from whet.models.hf.layout import Layout, inner_model, read_layout
 from whet.models.hf.paged import PackedStep, PagePool, logits_of, paged, token_bytes
-from whet.models.hf.pages import PAGE, PageTable
+from whet.models.hf.pages import PAGE, Chain, PageTable
 from whet.models.hf.rows import BatchRow, Chooser, Decode, Defaults, RowResult, Watcher, text_of, top_entries
 from whet.types import Sampling
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from whet.models.hf.graphs import StepGraphs
 
 GIB = 1 << 30
+
+PATIENCE = 3
+"""Passes for which a few prompts wait for more of them, where many rows draw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,9 @@ class DecoderLimits:
     """Record passes on a GPU as CUDA graphs."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Sequence:
-    """A prompt on its way to a reply. All of `ids` up to `done` have keys and values in `pages`."""
+    """A prompt on its way to a reply. All of `ids` up to `done` have keys and values in the pages of `chain`."""
 
     ticket: int
     prompt: Sequence[int]
@@ -63,7 +66,10 @@ class _Sequence:
     slot: int = -1
     reading: bool = True
     """Whether its tokens are still being read, since it was last given a slot."""
-    pages: list[int] = field(default_factory=list)
+    chain: Chain = field(default_factory=Chain)
+    sharpness: float = 0.0
+    plain: bool = True
+    """Whether the kernel draws for this row: it knows no nucleus and no alternatives."""
 
     @property
     def unread(self) -> int:
@@ -103,7 +109,7 @@ class Decoder:
         self._waiting: deque[_Sequence] = deque()
         self._running: list[_Sequence] = []
         self._refused: list[tuple[int, LimitReached]] = []
-        self._next = 0
+        self._next = self._delay = 0
         self.read = 0
         """Tokens that were read so far, prompts and drawn ones."""
 
@@ -125,7 +131,9 @@ class Decoder:
             self._refused.append((self._next, LimitReached("context_overflow", told)))
         else:
             row = BatchRow(sampling, min(sampling.max_tokens, room))
-            self._waiting.append(_Sequence(self._next, ids, row, list(ids)))
+            sequence = _Sequence(self._next, ids, row, list(ids), sharpness=self._defaults.sharpness(sampling))
+            sequence.plain = not sampling.logprobs and self._defaults.share(sampling) >= 1
+            self._waiting.append(sequence)
         return self._next
 
     def step(self) -> list[tuple[int, RowResult | LimitReached]]:
@@ -171,7 +179,7 @@ class Decoder:
     def _pass(self) -> list[tuple[int, RowResult | LimitReached]]:
         self._admit()
         reading = any(sequence.reading for sequence in self._running)
-        plain = all(self._is_plain(sequence.row) for sequence in self._running)
+        plain = all(sequence.plain for sequence in self._running)
         repeat = self._limits.stride if self._fast and plain and not reading else 1
         self._extend(repeat)
         chosen = self._chosen()
@@ -193,23 +201,31 @@ class Decoder:
         The pages of a prompt can be found by others from here on. Whoever finds them comes after it, and passes read
         in that order, so they are filled before, or in the pass in which, they are first read.
         """
+        if not self._due():
+            return
         while self._waiting and self._slots:
             sequence = self._waiting[0]
-            found = self._pages.find(sequence.ids)
-            new = self._pages.take(-(-len(sequence.ids) // PAGE) - len(found))
+            chain = self._pages.find(sequence.ids)
+            new = self._pages.take(-(-len(sequence.ids) // PAGE) - chain.known)
             if new is None:
-                self._pages.release(found)
+                self._pages.release(chain.pages)
                 return
             self._waiting.popleft()
             sequence.slot, sequence.reading = self._slots.pop(), True
-            sequence.done = len(found) * PAGE
+            sequence.chain, sequence.done = chain, chain.known * PAGE
             if not sequence.row.ids:
                 sequence.known = sequence.done
-            sequence.pages = []
+            chain.pages += new
             self._table[sequence.slot] = 0
-            self._append(sequence, found + new)
-            self._pages.remember(sequence.ids, sequence.pages)
+            self._table[sequence.slot, : len(chain.pages)] = chain.pages
+            self._pages.remember(sequence.ids, chain)
             self._running.append(sequence)
+
+    def _due(self) -> bool:
+        """Whether what waits is let in now. A pass that reads takes longer, so on a GPU a few come in together."""
+        drawing, waiting = len(self._running), len(self._waiting)
+        self._delay = self._delay + 1 if self._fast and waiting and drawing > 8 * waiting else 0
+        return self._delay % PATIENCE == 0
 
     def _extend(self, repeat: int) -> None:
         """Pages for what is drawn next. Where there are none, who came last goes back to wait and is read again."""
@@ -217,34 +233,31 @@ class Decoder:
             if sequence.slot < 0:
                 continue
             most = len(sequence.prompt) + sequence.row.limit
-            need = -(-min(len(sequence.ids) + repeat - 1, most) // PAGE) - len(sequence.pages)
+            need = -(-min(len(sequence.ids) + repeat - 1, most) // PAGE) - len(sequence.chain.pages)
             while need > 0:
                 new = self._pages.take(need)
                 if new is not None:
-                    self._append(sequence, new)
+                    held = sequence.chain.pages
+                    self._table[sequence.slot, len(held) : len(held) + need] = new
+                    held += new
                     break
                 self._put_back(next(last for last in reversed(self._running) if not last.reading))
                 if sequence.slot < 0:
                     break
-
-    def _append(self, sequence: _Sequence, pages: Sequence[int]) -> None:
-        start = len(sequence.pages)
-        self._table[sequence.slot, start : start + len(pages)] = pages
-        sequence.pages.extend(pages)
 
     def _put_back(self, sequence: _Sequence) -> None:
         self._leave(sequence)
         self._waiting.appendleft(sequence)
 
     def _leave(self, sequence: _Sequence) -> None:
-        self._pages.remember(sequence.ids[: sequence.done], sequence.pages)
-        self._pages.release(sequence.pages)
+        self._pages.remember(sequence.ids[: sequence.done], sequence.chain)
+        self._pages.release(sequence.chain.pages)
         self._slots.append(sequence.slot)
         self._running.remove(sequence)
-        sequence.slot, sequence.pages = -1, []
+        sequence.slot, sequence.chain = -1, Chain()
 
     def _chosen(self) -> list[tuple[_Sequence, int]]:
-        """Who takes part in the next pass, with how many tokens: all that draw, then prompts strictly in their order."""
+        """Who takes part in the next pass, with how many tokens: all that draw, then prompts in their order."""
         chosen = [(sequence, 1) for sequence in self._running if not sequence.reading]
         left = self._limits.chunk - len(chosen)
         for sequence in self._running:
@@ -265,7 +278,7 @@ class Decoder:
             if row.finish is not None:
                 break
         # The last token has been drawn and not yet read.
-        sequence.ids = [*sequence.prompt, *row.ids]
+        sequence.ids += row.ids[len(sequence.ids) - len(sequence.prompt) :]
         sequence.done = len(sequence.ids) - 1
 
     def _finish(self, sequence: _Sequence) -> RowResult:
@@ -286,7 +299,7 @@ class Decoder:
             ids += sequence.ids[sequence.done : sequence.done + new]
             spots = range(sequence.done, sequence.done + new)
             positions += spots
-            places += [sequence.pages[spot // PAGE] * PAGE + spot % PAGE for spot in spots]
+            places += [sequence.chain.pages[spot // PAGE] * PAGE + spot % PAGE for spot in spots]
         step = PackedStep(
             self._memory(),
             torch.tensor(ids, device=device),
@@ -320,17 +333,10 @@ class Decoder:
             [token for sequence, new in chosen for token in sequence.ids[sequence.done : sequence.done + new]],
             [(new, sequence.done + new) for sequence, new in chosen],
             self._table[[sequence.slot for sequence, _ in chosen]],
-            [
-                RowChoice(self._defaults.sharpness(sequence.row.sampling), sequence.row.seed, len(sequence.row.ids))
-                for sequence, _ in chosen
-            ],
+            [(sequence.sharpness, sequence.row.seed, len(sequence.row.ids)) for sequence, _ in chosen],
         )
         tokens, logprobs, logits = self._graphs.run(step, repeat)
-        strange = [
-            at
-            for at, (sequence, new) in enumerate(chosen)
-            if sequence.unread == new and not self._is_plain(sequence.row)
-        ]
+        strange = [at for at, (sequence, new) in enumerate(chosen) if sequence.unread == new and not sequence.plain]
         told = tokens.T.tolist(), logprobs.T.tolist()
         drawn = [
             (row_tokens, row_logprobs if sequence.row.sampling.logprobs is not None else [])
@@ -342,10 +348,6 @@ class Decoder:
             for at, token in zip(strange, chosen_tokens, strict=True):
                 drawn[at] = ([token], [])
         return drawn
-
-    def _is_plain(self, row: BatchRow) -> bool:
-        """Whether the kernel draws for this row: it knows no nucleus and no alternatives."""
-        return not row.sampling.logprobs and self._defaults.share(row.sampling) >= 1
 
     # ------------------------------------------------------------------------------------------- memory and weights
 
@@ -375,14 +377,18 @@ class Decoder:
         return self._pool
 
     def _check_weights(self) -> None:
-        if self._weights_now() != self._weights:
+        """Before a batch all is looked at; while one is under way, only how often the weights were written."""
+        if self._written() != self._weights[0] or (not self._running and self._weights_now() != self._weights):
             self.refresh()
 
-    def _weights_now(self) -> tuple[Any, ...]:
-        """How often the weights were written, and where they lie."""
+    def _written(self) -> int:
+        return sum(tensor._version for tensor in self._tensors)
+
+    def _weights_now(self) -> tuple[int, ...]:
+        """How often the weights were written, how many there are and where they lie."""
         tensors = [*self._model.parameters(), *self._model.buffers()]
-        written = sum(0 if tensor.is_inference() else tensor._version for tensor in tensors)
-        return written, len(tensors), hash(tuple(tensor.data_ptr() for tensor in tensors))
+        self._tensors = [tensor for tensor in tensors if not tensor.is_inference()]
+        return self._written(), len(tensors), hash(tuple(tensor.data_ptr() for tensor in tensors))
 
 
 def _has_triton() -> bool:

@@ -169,10 +169,10 @@ class StepGraph:
 
 def _fill_choices(choices: Sequence[RowChoice], seeds: Any, steps: Any, sharp: Any) -> None:
     rows = len(choices)
-    words = np.array([choice.seed for choice in choices], dtype=np.uint64)
+    words = np.array([seed for _, seed, _ in choices], dtype=np.uint64)
     seeds[: 2 * rows] = words.view(np.int32)
-    steps[:rows] = [choice.step for choice in choices]
-    sharp[:rows] = [choice.sharpness for choice in choices]
+    steps[:rows] = [step for _, _, step in choices]
+    sharp[:rows] = [sharpness for sharpness, _, _ in choices]
     sharp[rows:] = 0.0
 
 

@@ -7,14 +7,8 @@ from typing import Any
 
 import numpy as np
 
-
-@dataclass(frozen=True, slots=True)
-class RowChoice:
-    """How a row draws: `sharpness` is 1 / temperature, 0 for the likeliest; `step` counts what it has drawn."""
-
-    sharpness: float
-    seed: int
-    step: int
+RowChoice = tuple[float, int, int]
+"""How a row draws: 1 / temperature or 0 for the likeliest token, its seed, and how many tokens it has drawn."""
 
 
 @dataclass(slots=True)

@@ -25,6 +25,10 @@ NARROW, WIDE = 16, 64
 """Rows of queries that a program holds: where every sequence brings one token, and where some bring many."""
 
 
+ENOUGH = 4096
+"""Programs that keep a large GPU busy: where rows are few, the pages of each are shared out among several."""
+
+
 def tile(heads: int, held: int, *, narrow: bool) -> int:
     """How many tokens a program takes at once; the heads that share a key are its further rows."""
     return max(1, (NARROW if narrow else WIDE) // (heads // held))
@@ -40,8 +44,13 @@ def attend(
     group = heads // held
     taken = tile(heads, held, narrow=step.narrow)
     found = query.new_empty(1, tokens, heads, width)
-    _attend[(step.blocks.shape[1], held)](
-        found,
+    programs = step.blocks.shape[1] * held
+    parts = max(1, min(8, ENOUGH // programs)) if step.narrow else 1
+    sums = found if parts == 1 else query.new_empty(parts, tokens, heads, width, dtype=torch.float32)
+    scales = found if parts == 1 else query.new_empty(2, parts, tokens, heads, dtype=torch.float32)
+    _attend[(step.blocks.shape[1], held, parts)](
+        sums,
+        scales,
         query,
         keys,
         values,
@@ -50,6 +59,7 @@ def attend(
         step.lengths,
         step.blocks,
         step.blocks.shape[1],
+        tokens * heads,
         step.table.stride(0),
         query.stride(1),
         query.stride(2),
@@ -66,14 +76,27 @@ def attend(
         ROWS=max(16, triton.next_power_of_2(taken * group)),
         COLUMNS=64,
         EXACT=keys.dtype == torch.float32,
+        PARTS=parts,
         num_warps=4,
     )
+    if parts > 1:
+        _join[(tokens * heads,)](
+            found,
+            sums,
+            scales,
+            tokens * heads,
+            WIDTH=width,
+            WIDTH_UP=triton.next_power_of_2(width),
+            PARTS=parts,
+            num_warps=1,
+        )
     return found
 
 
 @triton.jit
 def _attend(
     found,
+    scales,
     query,
     keys,
     values,
@@ -82,6 +105,7 @@ def _attend(
     lengths,
     blocks,
     n_blocks,
+    spots,
     table_stride,
     head_stride,
     token_stride,
@@ -98,10 +122,12 @@ def _attend(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     EXACT: tl.constexpr,
+    PARTS: tl.constexpr,
 ):
-    """A block of queries of one sequence that share a head of keys, over all pages that they may see."""
+    """A block of queries of one sequence that share a head of keys, over all pages that they may see, or a part."""
     block = tl.program_id(0)
     held = tl.program_id(1)
+    part = tl.program_id(2)
     sequence = tl.load(blocks + block)
     if sequence >= 0:
         first = tl.load(blocks + n_blocks + block)
@@ -125,7 +151,9 @@ def _attend(
         total = tl.zeros([ROWS], tl.float32)
         sums = tl.zeros([ROWS, WIDTH_UP], tl.float32)
         end = length - new + tl.minimum(first + TAKEN, new)
-        for begin in range(0, end, COLUMNS):
+        share = tl.cdiv(tl.cdiv(end, PARTS), COLUMNS) * COLUMNS
+        end = tl.minimum(end, (part + 1) * share)
+        for begin in range(part * share, end, COLUMNS):
             column = begin + tl.arange(0, COLUMNS)
             there = column < end
             page = tl.load(table + sequence.to(tl.int64) * table_stride + column // PAGE, mask=there, other=0)
@@ -154,12 +182,44 @@ def _attend(
             else:
                 sums = sums * shrink[:, None] + tl.dot(weight.to(value.dtype), value)
             best = higher
-        sums = sums / total[:, None]
+        spot = at * HEADS + head
+        if PARTS == 1:
+            sums = sums / total[:, None]
+        else:
+            spot += part.to(tl.int64) * spots
+            tl.store(scales + spot, best, mask=alive)
+            tl.store(scales + PARTS * spots + spot, total, mask=alive)
         tl.store(
-            found + (at[:, None] * HEADS + head[:, None]) * WIDTH + width[None, :],
+            found + spot[:, None] * WIDTH + width[None, :],
             sums.to(found.dtype.element_ty),
             mask=alive[:, None] & (width[None, :] < WIDTH),
         )
+
+
+@triton.jit
+def _join(
+    found,
+    sums,
+    scales,
+    spots,
+    WIDTH: tl.constexpr,
+    WIDTH_UP: tl.constexpr,
+    PARTS: tl.constexpr,
+):
+    """What one query found in each part of its pages, put together."""
+    spot = tl.program_id(0).to(tl.int64)
+    width = tl.arange(0, WIDTH_UP)
+    best = tl.full([], -float("inf"), tl.float32)
+    for part in tl.static_range(PARTS):
+        best = tl.maximum(best, tl.load(scales + part * spots + spot))
+    total = tl.full([], 0.0, tl.float32)
+    whole = tl.zeros([WIDTH_UP], tl.float32)
+    for part in tl.static_range(PARTS):
+        at = part * spots + spot
+        weight = tl.exp2(tl.load(scales + at) - best)
+        total += weight * tl.load(scales + PARTS * spots + at)
+        whole += weight * tl.load(sums + at * WIDTH + width, mask=width < WIDTH, other=0.0)
+    tl.store(found + spot * WIDTH + width, (whole / total).to(found.dtype.element_ty), mask=width < WIDTH)
 
 
 def draw(logits: torch.Tensor, sharpness: torch.Tensor, seeds: torch.Tensor, steps: torch.Tensor) -> Any:

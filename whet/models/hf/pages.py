@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 Node = tuple[int, tuple[int, ...]]
 """The number of the page before, and the tokens of this one."""
@@ -17,6 +18,15 @@ PAGE = 16
 
 SPARE = 0
 """The page that nobody reads: rows that pad a batch write there."""
+
+
+@dataclass(slots=True)
+class Chain:
+    """The pages of one sequence in their order; others can find the first `known`, the last of them as `last`."""
+
+    pages: list[int] = field(default_factory=list)
+    known: int = 0
+    last: int = 0
 
 
 class PageTable:
@@ -39,18 +49,18 @@ class PageTable:
         """Pages that can be taken now."""
         return len(self._free) + len(self._remembered)
 
-    def find(self, ids: Sequence[int]) -> list[int]:
+    def find(self, ids: Sequence[int]) -> Chain:
         """The pages that hold how `ids` begin, now held once more. At least one token is left to be read."""
-        found: list[int] = []
-        before = 0
+        chain = Chain()
         for start in range(0, len(ids) - self.size, self.size):
-            known = self._nodes.get((before, tuple(ids[start : start + self.size])))
+            known = self._nodes.get((chain.last, tuple(ids[start : start + self.size])))
             if known is None:
                 break
-            page, before = known
+            page, chain.last = known
             self._hold(page)
-            found.append(page)
-        return found
+            chain.pages.append(page)
+        chain.known = len(chain.pages)
+        return chain
 
     def take(self, count: int) -> list[int] | None:
         """New pages, or None where there are not so many; what was remembered longest is forgotten first."""
@@ -65,19 +75,19 @@ class PageTable:
             self._holders[page] = 1
         return taken
 
-    def remember(self, ids: Sequence[int], pages: Sequence[int]) -> None:
-        """Have others find the full pages of a sequence whose tokens are `ids`."""
-        before = 0
-        for at in range(len(ids) // self.size):
-            node = (before, tuple(ids[at * self.size : (at + 1) * self.size]))
-            known = self._nodes.get(node)
+    def remember(self, ids: Sequence[int], chain: Chain) -> None:
+        """Have others find the full pages of a chain whose tokens are `ids`."""
+        for at in range(chain.known, len(ids) // self.size):
+            node = (chain.last, tuple(ids[at * self.size : (at + 1) * self.size]))
+            known, page = self._nodes.get(node), chain.pages[at]
             if known is None:
-                if pages[at] in self._known:  # it stands under a page that has been forgotten: out of reach there
-                    self._forget(pages[at])
-                known = self._nodes[node] = (pages[at], self._next)
-                self._known[pages[at]] = node
+                if page in self._known:  # it stands under a page that has been forgotten: out of reach there
+                    self._forget(page)
+                known = self._nodes[node] = (page, self._next)
+                self._known[page] = node
                 self._next += 1
-            before = known[1]
+            chain.last = known[1]
+            chain.known = at + 1
 
     def release(self, pages: Sequence[int]) -> None:
         """Hold these pages once less. The end of a sequence goes before its beginning, which others may share."""
