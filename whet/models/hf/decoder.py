@@ -20,7 +20,7 @@ import torch
 
 from whet.errors import LimitReached, WhetError
 from whet.models.hf.host_step import HostStep
-from whet.models.hf.layout import Layout, inner_model, read_layout
+from whet.models.hf.layout import ModelLayout, inner_model, read_layout
 from whet.models.hf.paged import PackedStep, PagePool, logits_of, paged, token_bytes
 from whet.models.hf.pages import PAGE, Chain, PageTable
 from whet.models.hf.rows import BatchRow, Chooser, Decode, Defaults, RowResult, Watcher, text_of, top_entries
@@ -93,7 +93,7 @@ class Decoder:
                 "give at least 1 of each, and a chunk of at least two tokens for each slot"
             )
         self._model = inner_model(module)
-        self._layout: Layout = read_layout(self._model)
+        self._layout: ModelLayout = read_layout(self._model)
         self._limits = limits
         self._defaults, self._decode = defaults, decode
         self._watcher = Watcher((), defaults, decode, lambda: False)

@@ -24,7 +24,7 @@ class UnpagedModelError(WhetError):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ModelLayout:
     """What the layers keep of a token, in which numbers and where; heads of queries, and the model's own context."""
 
     shapes: tuple[LayerShape, ...]
@@ -41,7 +41,7 @@ def inner_model(module: Any) -> Any:
     return module.get_base_model() if hasattr(module, "get_base_model") else module
 
 
-def read_layout(model: Any) -> Layout:
+def read_layout(model: Any) -> ModelLayout:
     """The layout of a model that pages can serve; `UnpagedModelError` says why one cannot."""
     name = type(model).__name__
     config = model.config
@@ -61,7 +61,7 @@ def read_layout(model: Any) -> Layout:
         raise UnpagedModelError(f"{name} cannot be run by pages: {said}") from problem
 
 
-def _tried(model: Any, name: str) -> Layout:
+def _tried(model: Any, name: str) -> ModelLayout:
     device = model.get_input_embeddings().weight.device
     config = model.config
     ids = (torch.arange(TRIAL, device=device) * 7 + 3) % config.vocab_size
@@ -86,7 +86,7 @@ def _tried(model: Any, name: str) -> Layout:
     if not gap <= (1e-4 if dtype == torch.float32 else 0.1):
         raise UnpagedModelError(f"{name} says something else by pages (scores differ by {gap:.2g} of the largest)")
     context = getattr(config, "max_position_embeddings", None)
-    return Layout(shapes, dtype, device, config.num_attention_heads, context if isinstance(context, int) else None)
+    return ModelLayout(shapes, dtype, device, config.num_attention_heads, context if isinstance(context, int) else None)
 
 
 def _by_pages(model: Any, pool: PagePool, ids: torch.Tensor) -> torch.Tensor:
