@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
+import peft
 import pytest
 import torch
 import transformers
@@ -224,7 +225,6 @@ def test_a_model_in_training_is_left_as_it_was() -> None:
 
 
 def test_adapters_on_a_live_model_are_heard() -> None:
-    peft = pytest.importorskip("peft")
     model = model_of()
     [prompt] = prompts(1)
     plain = by_generate(model, prompt, 12)

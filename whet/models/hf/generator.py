@@ -10,6 +10,7 @@ A model that cannot be run by pages is run in padded batches, as `hf:` runs it: 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,9 @@ from whet.models.hf.prompt import Prompt, Renderer
 from whet.models.hf.rows import RowResult
 from whet.models.hf.weights import LoadedWeights, model_defaults
 from whet.types import Fault, Reply
+
+REMEMBERED = 1024
+"""Conversations whose tokens are known without a look into them."""
 
 Answered = list[tuple[int, Reply | LimitReached | Fault]]
 """What came, each under the number that `submit` gave."""
@@ -53,7 +57,9 @@ class PagedGenerator:
         self._renderer = Renderer(tokenizer, defaults.ends)
         self._tokenizer, self._form = tokenizer, form
         self.decoder = Decoder(module, defaults, self._decode, limits)
-        self._requests: dict[int, Request] = {}
+        self._requests: dict[int, tuple[Request, Prompt]] = {}
+        self._told: OrderedDict[tuple[str, str], Prompt] = OrderedDict()
+        """For each attempt what its conversation had come to with the last reply: chat, tokens and settings."""
 
     @property
     def busy(self) -> bool:
@@ -61,12 +67,25 @@ class PagedGenerator:
 
     def submit(self, request: Request) -> int:
         prompt = _telling(self._form.prompt(request))
-        ticket = self.decoder.submit(self._renderer.ids(prompt), prompt.sampling)
-        self._requests[ticket] = request
+        told = self._told.pop((request.attempt, request.role), None)
+        ids = self._renderer.ids(prompt, own=told is not None and _continues(prompt, told))
+        ticket = self.decoder.submit(ids, prompt.sampling)
+        self._requests[ticket] = (request, prompt)
         return ticket
 
     def step(self) -> Answered:
-        return [(ticket, _answer(self._form, made, self._requests.pop(ticket))) for ticket, made in self.decoder.step()]
+        answered: Answered = []
+        for ticket, made in self.decoder.step():
+            request, prompt = self._requests.pop(ticket)
+            answer = _answer(self._form, made, request)
+            if isinstance(answer, Reply):
+                chat = [*prompt.chat, {"role": "assistant", "content": answer.text}]
+                ids = (*answer.prompt_ids, *answer.completion_ids)
+                self._told[(request.attempt, request.role)] = replace(prompt, chat=chat, prior_ids=ids)
+                if len(self._told) > REMEMBERED:
+                    self._told.popitem(last=False)
+            answered.append((ticket, answer))
+        return answered
 
     def refresh(self) -> None:
         """The weights are others now: forget what was read with the old ones."""
@@ -74,6 +93,7 @@ class PagedGenerator:
 
     def close(self) -> None:
         self._requests.clear()
+        self._told.clear()
         self.decoder.close()
 
     def _decode(self, ids: Sequence[int]) -> str:
@@ -118,6 +138,17 @@ class PaddedGenerator:
 
     def close(self) -> None:
         self._waiting.clear()
+
+
+def _continues(prompt: Prompt, told: Prompt) -> bool:
+    """Whether a prompt is what was told before, word for word, with a further question: then its tokens are known."""
+    n = len(told.chat)
+    return (
+        prompt.prior_ids == told.prior_ids
+        and prompt.settings == told.settings
+        and prompt.chat[:n] == told.chat
+        and all(message["role"] != "assistant" for message in prompt.chat[n:])
+    )
 
 
 def _telling(prompt: Prompt) -> Prompt:

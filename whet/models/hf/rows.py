@@ -115,6 +115,7 @@ class Watcher:
         self._defaults = defaults
         self._decode = decode
         self._stopped = stopped
+        self._pieces: dict[int, str] = {}
 
     def __call__(self, input_ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
         for row, token in zip(self._rows, input_ids[:, -1].tolist(), strict=True):
@@ -129,9 +130,21 @@ class Watcher:
         """Why a row ends with the token that it drew last; None where it goes on."""
         if token in self._defaults.ends:
             return "stop"
-        if row.sampling.stop and any(stop in self._decode(row.ids[-_TAIL:]) for stop in row.sampling.stop):
-            return "stop"
+        if row.sampling.stop and self._may_stop(token, row.sampling.stop):
+            tail = self._decode(row.ids[-_TAIL:])
+            if any(stop in tail for stop in row.sampling.stop):
+                return "stop"
         return "length" if len(row.ids) >= row.limit else None
+
+    def _may_stop(self, token: int, stops: Sequence[str]) -> bool:
+        """Whether a token can be the end of a stop string: spares reading the end of every row at every token.
+
+        Blanks are taken liberties with, and a token may be a part of a letter; those are looked at always.
+        """
+        piece = self._pieces.get(token)
+        if piece is None:
+            piece = self._pieces[token] = self._decode([token])
+        return not piece or "\ufffd" in piece or any(stop[-1:].isspace() or stop[-1:] in piece for stop in stops)
 
 
 def nucleus(scores: torch.Tensor, top_p: float) -> torch.Tensor:
