@@ -17,7 +17,8 @@ from whet.keys import digest
 from whet.models.base import FREE, Model, Request
 from whet.models.chat import fenced
 from whet.models.chat.images import image_bytes, parts
-from whet.models.hf.folder import Folder, read_folder
+from whet.models.hf.address import read_address
+from whet.models.hf.folder import Folder
 from whet.models.hf.prompt import Chat, Prompt
 from whet.models.hf.queue import Queue, QueueClosed
 from whet.models.openai.reply import replies
@@ -33,8 +34,8 @@ KNOWN = ("device", "dtype", "template")
 
 
 def open_hf(address: str, options: ModelOptions) -> Model:
-    """The model in the folder that `hf:DIR` names."""
-    return LocalModel(address, read_folder(address.removeprefix(SCHEME)), options)
+    """The model that `hf:DIR`, `hf:FILE.gguf` or either with `+ADAPTER` names."""
+    return LocalModel(address, read_address(address.removeprefix(SCHEME)), options)
 
 
 class LocalModel(Model):
@@ -64,7 +65,7 @@ class LocalModel(Model):
         self._release = weakref.finalize(self, self._queue.close)
 
     async def complete(self, request: Request) -> Reply:
-        prompt = self._prompt(request)
+        prompt = self.prompt(request)
         try:
             made = await asyncio.wrap_future(self._queue.put(prompt))
         except QueueClosed:
@@ -73,13 +74,18 @@ class LocalModel(Model):
             raise
         except Exception as error:
             raise self._fault(f"{type(error).__name__}: {error}") from error
-        (reply,) = replies(_answer(made, self._folder.digest), request, 1, self._options, self.price)
-        return reply if request.sampling.logprobs else replace(reply, trace=())
+        return self.reply(made, request)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._release)
 
-    def _prompt(self, request: Request) -> Prompt:
+    def reply(self, made: RowResult, request: Request) -> Reply:
+        """What came of a row, as the reply to its request."""
+        (reply,) = replies(_answer(made, self._folder.digest), request, 1, self._options, self.price)
+        return reply if request.sampling.logprobs else replace(reply, trace=())
+
+    def prompt(self, request: Request) -> Prompt:
+        """A request in the words of a chat template, tools and all."""
         if request.shape != Shape():
             raise WhetError(f"{self.name} cannot be held to a grammar or a schema; use an endpoint that can")
         messages = fenced.spoken(request.messages, request.tools, request.must_call)
