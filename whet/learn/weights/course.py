@@ -29,7 +29,7 @@ from whet.models.hf.folder import Folder
 from whet.models.hf.model import SCHEME, LocalModel
 from whet.rollout.cast import open_model
 from whet.rollout.session import Halted
-from whet.types import Reply
+from whet.types import Policy, Reply, Rollout
 
 SEGMENT = "segment"
 """The kind of effect that a segment is."""
@@ -184,7 +184,7 @@ class WeightsCourse(Training):
             raise Halted("stopped within a segment") from None
         finally:
             await speaker.close()
-        self._remember(result.rollouts)
+        self._remember(result.policies, result.rollouts)
         made = self._opened(self._address(result.checkpoint))
         await made.close()
         return SegmentRecord(
@@ -198,9 +198,11 @@ class WeightsCourse(Training):
             round(result.seconds, 3),
         )
 
-    def _remember(self, rollouts: Sequence[Any]) -> None:
+    def _remember(self, policies: Sequence[Policy], rollouts: Sequence[Rollout]) -> None:
         """The attempts of a segment into the ledger, with the version of the weights that made each."""
         ledger = self.shop.ledger
+        for policy in policies:
+            ledger.add_policy(policy)
         new = [rollout for rollout in rollouts if not ledger.has_rollout(rollout.key, rollout.request, "segment")]
         ledger.add_rollouts(new)
 

@@ -96,6 +96,11 @@ class GroupRollouts:
         )
 
 
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        return tuple(self.stage.policy_at(version_name(self.segment, step - 1)) for step, _ in self.batches)
+
+
 def token_rows(batch: Batch) -> dict[str, Any]:
     """The attempts of a batch as TRL takes them: up to the first drawn token it is prompt, then all else, masked.
 
@@ -232,7 +237,7 @@ def grpo_segment(
         if not figures[step]["signal"]
     )
     merged = tuple({**row, **figures.get(row["step"], {})} for row in log)
-    return SegmentResult(place, merged, str(trains), rollouts.rollouts, warnings, seconds)
+    return SegmentResult(place, merged, str(trains), rollouts.rollouts, rollouts.policies, warnings, seconds)
 
 
 def figures_of(batches: Sequence[tuple[int, Batch]]) -> dict[int, dict[str, Any]]:

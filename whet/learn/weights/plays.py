@@ -41,6 +41,10 @@ class Stage:
     reward: Reward
     bench: Workbench
 
+    def policy_at(self, version: str) -> Policy:
+        """The policy that plays at one version of the weights."""
+        return replace(self.policy, model=digest("in training", self.policy.model, version))
+
 
 def play_groups(
     stage: Stage, tasks: Sequence[int], draws: int, purpose: str, first: int, version: str, generate: Generate
@@ -49,7 +53,7 @@ def play_groups(
 
     Every reply must come from the weights of `version`: one drawn by others would be learnt from as if it were theirs.
     """
-    policy = replace(stage.policy, model=digest("in training", version))
+    policy = stage.policy_at(version)
     seat = Seat(policy, Player(LiveVersion(policy.model)))
     own, env = policy_digest(policy), stage.env
     planned = [

@@ -17,13 +17,13 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from transformers import TrainerCallback
+from transformers import PrinterCallback, TrainerCallback
 
 from whet.learn.weights.checkpoint import Shelf, disk_error
 from whet.learn.weights.config import TuneSection
 from whet.learn.weights.live import out_of_memory
 from whet.models.hf.folder import Folder
-from whet.types import Rollout
+from whet.types import Policy, Rollout
 
 FIGURES = (
     *("step", "loss", "grad_norm", "learning_rate", "entropy", "kl", "reward", "reward_std", "mean_token_accuracy"),
@@ -57,6 +57,8 @@ class SegmentResult:
     log: tuple[dict[str, Any], ...]
     trains: str
     rollouts: tuple[Rollout, ...] = ()
+    policies: tuple[Policy, ...] = ()
+    """Those that made the rollouts: one for each version of the weights."""
     told: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -122,6 +124,7 @@ def work_off(
     clock = SegmentClock(order)
     with _quiet():
         trainer = build(work, clock)
+        trainer.remove_callback(PrinterCallback)
         try:
             trainer.train(resume_from_checkpoint=str(order.parent) if order.parent else None)
         except torch.OutOfMemoryError as full:

@@ -71,7 +71,7 @@ def sft_segment(
         return trainer_of(order, base, module, rows, batch, work, clock)
 
     place, log, seconds = work_off(order, folder, build, dict)
-    return SegmentResult(place, log, str(trains), (), (str(gathered),), seconds)
+    return SegmentResult(place, log, str(trains), told=(str(gathered),), seconds=seconds)
 
 
 def trainer_of(
