@@ -54,7 +54,7 @@ def _hail(task: Task, said: Messages) -> str:
 
 
 def tiny(folder: Path, loudness: float = 40.0) -> Path:
-    """A model whose words depend on what it thinks: a new head hardly listens, so adapters below it could do nothing."""
+    """A model whose words depend on what it thinks: a new head hardly listens, and adapters below it do nothing."""
     talking_weights(folder, READING)
     file = folder / "model.safetensors"
     tensors = load_file(file)

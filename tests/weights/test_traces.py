@@ -45,7 +45,9 @@ def test_an_oracle_of_two_turns_is_learnt_where_it_speaks(base: Path) -> None:
     found = gather_traces(SftSection(), Hail(turns=2), range(3), scribe, Playbook("beg"), None)
     [sequence] = found.traces[1].sequences
     assert words(held, sequence, 1) == "hb<|end|>hb<|end|>"
-    assert words(held, sequence, 0) == "<|system|>beg<|end|><|user|>bb<|end|><|assistant|><|user|>deaf<|end|><|assistant|>"
+    assert (
+        words(held, sequence, 0) == "<|system|>beg<|end|><|user|>bb<|end|><|assistant|><|user|>deaf<|end|><|assistant|>"
+    )
     [row] = rows_of(found.traces[1:2])
     assert [label != IGNORED for label in row["labels"]] == [bool(mark) for mark in sequence.mask]
 

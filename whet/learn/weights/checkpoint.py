@@ -39,7 +39,7 @@ class Shelf:
 
     def work(self, number: int) -> Path:
         """Where a segment is worked on; gone when it is done."""
-        return self.folder / f".s{number:04d}.part"
+        return self.folder / f"s{number:04d}.unfinished"
 
     def clear(self, number: int) -> Path:
         """An empty place to work in: what a killed session left is removed."""

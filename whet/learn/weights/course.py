@@ -133,6 +133,7 @@ class WeightsCourse(Training):
         parent: SegmentRecord | None = None
         for number in range(1, self.tune.segments + 1):
             parent = await self._segment(number, parent)
+            self._tell(parent)
             self.segments.append(parent)
             self._seat(parent)
             self.moved()
@@ -172,7 +173,7 @@ class WeightsCourse(Training):
         for model in self._models.values():
             await model.rest()
         speaker = self._opened(self.config.target.model)
-        folder = read_address(self.config.target.model.removeprefix(SCHEME))
+        folder = replace(read_address(self.config.target.model.removeprefix(SCHEME)), context=speaker.context)
         work = asyncio.create_task(asyncio.to_thread(self.train_segment, order, self, folder, speaker))
         try:
             result = await asyncio.shield(work)
@@ -241,6 +242,16 @@ class WeightsCourse(Training):
         return min(record.number * self.tune.segment, self.tune.steps)
 
     # ------------------------------------------------------------------------------------------- what others see
+
+    def _tell(self, record: SegmentRecord) -> None:
+        first, last = record.log[0], record.log[-1]
+        shown = [f"loss {first['loss']:.3g} to {last['loss']:.3g}"]
+        if "solved" in last:
+            shown += [f"{name} {first[name]:.2f} to {last[name]:.2f}" for name in ("solved", "signal")]
+        if not self.segments:
+            self.notes += record.trains.splitlines()
+        self.notes.append(f"segment {record.number}/{self.tune.segments}: {', '.join(shown)}, {record.checkpoint}")
+        self.notes += [f"  {line}" for line in record.told[:3]]
 
     def news(self) -> Sequence[str]:
         told, self.notes = self.notes, []

@@ -28,14 +28,23 @@ class Attempt:
 
     @property
     def sequence(self) -> TokenSequence | None:
-        """Its tokens; None where nothing was drawn."""
+        """Its tokens; None where nothing was drawn.
+
+        Where the model said something that its own template writes in another way afterwards (a stray special token,
+        say), no single sequence is all that it saw: the one with most drawn tokens is taken, and the rest not learnt.
+        """
         sequences = token_sequences(self.rollout.turns)
-        if len(sequences) > 1:
-            raise WhetError(
-                "the chat template rewrites earlier turns (drops their thinking, say), so a play of several turns is "
-                "no single sequence and cannot be trained on exactly; use a template that leaves the past as it is"
-            )
-        return sequences[0] if sequences else None
+        return max(sequences, key=lambda sequence: sum(sequence.mask), default=None)
+
+    @property
+    def torn(self) -> bool:
+        """Whether it is more than one sequence."""
+        return len(token_sequences(self.rollout.turns)) > 1
+
+    @property
+    def could_tear(self) -> bool:
+        """Whether it has turns that a template could have rewritten."""
+        return sum(turn.role == "target" for turn in self.rollout.turns) > 1
 
     @property
     def problem(self) -> str:
@@ -85,6 +94,12 @@ class Batch:
         return len(self.attempted) / max(1, len(self.groups) - self.silent)
 
     @property
+    def torn(self) -> float:
+        """Share of the attempts of several turns that are no single sequence."""
+        many = [attempt for group in self.attempted for attempt in group.attempts if attempt.could_tear]
+        return sum(attempt.torn for attempt in many) / len(many) if many else 0.0
+
+    @property
     def signal(self) -> float:
         """Share of the trained groups whose rewards differ."""
         return sum(not group.flat for group in self.groups) / len(self.groups)
@@ -120,5 +135,10 @@ def fill(wanted: int, supply: Iterator[int], play: Play, *, dynamic: bool, round
         raise WhetError(
             f"{len(batch.groups)} of {wanted} groups can be trained on after {batch.rounds} rounds; "
             f"the last that could not: {problem}"
+        )
+    if batch.torn == 1.0:
+        raise WhetError(
+            "every play of several turns is torn: the chat template rewrites earlier turns (drops their thinking, "
+            "say), so no single sequence is what the model saw; use a template that leaves the past as it is"
         )
     return batch

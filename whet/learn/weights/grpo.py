@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from datasets import Dataset
+from transformers import set_seed
 from trl import GRPOConfig as TrlGrpoConfig
 from trl import GRPOTrainer
 
@@ -95,7 +96,6 @@ class GroupRollouts:
             attempt.rollout for _, batch in self.batches for group in batch.attempted for attempt in group.attempts
         )
 
-
     @property
     def policies(self) -> tuple[Policy, ...]:
         return tuple(self.stage.policy_at(version_name(self.segment, step - 1)) for step, _ in self.batches)
@@ -164,6 +164,7 @@ def grpo_arguments(config: GrpoConfig, order: SegmentOrder, work: Path, device: 
         epsilon_high=grpo.epsilon_high,
         loss_type=grpo.loss,
         scale_rewards=grpo.scale,
+        use_bias_correction_kl=False,
         entropy_coef=grpo.entropy,
         mask_truncated_completions=grpo.mask_truncated,
         shuffle_dataset=False,
@@ -207,6 +208,7 @@ def grpo_segment(
     """One segment of GRPO."""
     grpo = config.grpo.settled()
     base = open_base(folder, config.tune.device, full=config.tune.method == "full")
+    set_seed(order.seed)
     module, trains = set_trainable(base.module, config.tune, folder.adapter)
     live = replace(base, module=module)
     labels = {index: env.label("train", index) for index in tasks}
@@ -247,6 +249,7 @@ def figures_of(batches: Sequence[tuple[int, Batch]]) -> dict[int, dict[str, Any]
             "signal": round(batch.signal, 4),
             "generated_per_trained": round(batch.generated_per_trained, 4),
             "rounds": batch.rounds,
+            "torn": round(batch.torn, 4),
             "solved": round(sum(group.solved for group in batch.attempted) / len(batch.attempted), 4),
             "parts": _parts(batch),
         }

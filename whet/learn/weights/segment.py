@@ -122,7 +122,7 @@ def work_off(
     began = time.monotonic()
     work = order.shelf.clear(order.number)
     clock = SegmentClock(order)
-    with _quiet():
+    with quiet():
         trainer = build(work, clock)
         trainer.remove_callback(PrinterCallback)
         try:
@@ -149,7 +149,7 @@ class SavesWhole:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """The trainers' own bars and notices stay off the terminal."""
     import logging
     import warnings

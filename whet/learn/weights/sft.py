@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from datasets import Dataset
+from transformers import set_seed
 from trl import SFTConfig as TrlSftConfig
 from trl import SFTTrainer
 from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
@@ -65,6 +66,7 @@ def sft_segment(
     batch = config.sft.batch
     if batch % min(order.tune.micro, batch):
         raise WhetError(f"tune.micro = {order.tune.micro} does not divide sft.batch = {batch}")
+    set_seed(order.seed)
     module, trains = set_trainable(base.module, config.tune, folder.adapter)
 
     def build(work: Path, clock: SegmentClock) -> Any:

@@ -25,7 +25,7 @@ def adapter_digest(path: Path) -> str:
 
 def name_base(path: Path, base: Folder) -> None:
     """Write beside an adapter which base it belongs to. A path of this machine is no part of its content."""
-    write_json(path / BASE, {"base": base.digest, "name": base.path.name})
+    write_json(path / BASE, {"base": base.under or base.digest, "name": base.path.name})
     config = read_json(path / CONFIG)
     write_json(path / CONFIG, {**config, "base_model_name_or_path": base.path.name})
 

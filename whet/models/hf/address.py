@@ -24,7 +24,8 @@ def read_address(identifier: str) -> Folder:
         return folder
     path = Path(adapter).expanduser().resolve()
     refuse_other_base(path, folder)
-    return replace(folder, digest=digest("hf+", folder.digest, adapter_digest(path)), adapter=path)
+    own = digest("hf+", folder.digest, adapter_digest(path))
+    return replace(folder, digest=own, adapter=path, under=folder.digest)
 
 
 def base_folder(base: str) -> str:

@@ -26,6 +26,8 @@ class Folder:
     context: int | None
     adapter: Path | None = None
     """Laid over the weights; it is in the digest."""
+    under: str = ""
+    """With an adapter: the digest of the base alone."""
 
 
 def read_folder(identifier: str) -> Folder:
