@@ -10,11 +10,13 @@ import pytest
 from small_world import Hail, grpo_config, sft_config
 
 from whet.errors import WhetError
+from whet.learn.weights.export import dataset_rows
 from whet.ledger.store import Ledger
 from whet.models import ModelOptions, load_model
 from whet.rollout.tokens import token_sequences
 from whet.run.api import train
 from whet.run.train import TrainResult
+from whet.types import Playbook
 
 HAILED = {"tune": {"steps": 6, "segment": 3, "lr": 0.02}, "grpo": {"groups": 6, "generations": 8, "refill": 6}}
 
@@ -148,3 +150,39 @@ def test_a_config_that_cannot_work_is_one_line(
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     with pytest.raises(WhetError, match=problem):
         train(grpo_config(base, **sections), env=Hail(), runs=tmp_path)
+
+
+def test_learning_stops_before_it_takes_more_rollouts_than_it_was_given(base: Path, tmp_path: Path) -> None:
+    config = grpo_config(
+        base,
+        train={"max_rollouts": 20, "test": 0},
+        tune={"steps": 4, "segment": 2},
+        grpo={"groups": 3, "generations": 4},
+    )
+    result = train(config, env=Hail(), runs=tmp_path, name="short")
+    assert "0 of 20 rollouts taken, the next segment does not fit" in result.training.spent
+
+
+def test_trained_weights_leave_the_house(reinforced: TrainResult, tmp_path: Path, whet: Any) -> None:
+    address = json.loads((reinforced.folder / "weights.json").read_text())["best"]
+    told = whet("export", "adapter", reinforced.folder, "--out", tmp_path / "a")
+    assert told.code == 0, told.err
+    base = address.removeprefix("hf:").partition("+")[0]
+    best = reinforced.judge.best.policy.model
+    assert load_model(f"hf:{base}+{tmp_path / 'a'}", ModelOptions()).fingerprint == best
+    assert whet("export", "merged", address, "--out", tmp_path / "m").code == 0
+    assert load_model(f"hf:{tmp_path / 'm'}", ModelOptions()).context == 4096
+    again = whet("export", "merged", address, "--out", tmp_path / "m")
+    assert again.code == 2
+    assert "is there already" in again.err
+
+
+def test_train_tasks_are_rows_for_other_trainers() -> None:
+    [row] = dataset_rows(Hail(), [3], Playbook("beg"))
+    assert row == {
+        "messages": [{"role": "system", "content": "beg"}, {"role": "user", "content": "dddd"}],
+        "task": "train/3",
+        "task_type": "odd",
+        "difficulty": "easy",
+        "group_label": "h",
+    }

@@ -13,7 +13,7 @@ from whet.errors import WhetError
 from whet.learn.weights.base import Base, open_base
 from whet.learn.weights.config import SftSection
 from whet.learn.weights.sft import IGNORED, rows_of
-from whet.learn.weights.traces import Scribe, gather_traces
+from whet.learn.weights.traces import TokenScribe, gather_traces
 from whet.models import ModelOptions, load_model
 from whet.models.hf.folder import read_folder
 from whet.models.hf.model import LocalModel
@@ -28,11 +28,11 @@ FORGETFUL = (
 """Writes what the model said before in another way."""
 
 
-def opened(folder: Path) -> tuple[Base, Scribe]:
+def opened(folder: Path) -> tuple[Base, TokenScribe]:
     base = open_base(read_folder(str(folder)))
     speaker = load_model(f"hf:{folder}", ModelOptions())
     assert isinstance(speaker, LocalModel)
-    return base, Scribe(base, speaker)
+    return base, TokenScribe(base, speaker)
 
 
 def words(base: Base, sequence: TokenSequence, mark: int) -> str:

@@ -22,7 +22,7 @@ from whet.learn.learner import Assignment, Training
 from whet.learn.outcome_files import write_lines
 from whet.learn.weights.checkpoint import FOLDER, Shelf, model_address
 from whet.learn.weights.config import TuneSection
-from whet.learn.workshop import Workshop
+from whet.learn.workshop import Spent, Workshop
 from whet.models.base import Model, Request
 from whet.models.hf.address import read_address, split
 from whet.models.hf.folder import Folder
@@ -100,6 +100,8 @@ class WeightsCourse(Training):
     tasks: tuple[int, ...]
     train_segment: SegmentTrainer
     moved: Callable[[], None] = lambda: None
+    attempts_a_step: int = 0
+    """Rollouts that a step takes at least."""
     segments: list[SegmentRecord] = field(default_factory=list)
     judgements: dict[int, Judgement] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -108,7 +110,7 @@ class WeightsCourse(Training):
     _models: dict[str, CheckpointModel] = field(default_factory=dict)
 
     @classmethod
-    def begin(cls, assignment: Assignment, train_segment: SegmentTrainer) -> WeightsCourse:
+    def begin(cls, assignment: Assignment, train_segment: SegmentTrainer, attempts_a_step: int = 0) -> WeightsCourse:
         address = assignment.config.target.model
         if not address.startswith(SCHEME):
             raise WhetError(
@@ -118,7 +120,7 @@ class WeightsCourse(Training):
         if not assignment.tasks:
             raise WhetError(f"{assignment.shop.env.name}: there are no train tasks to learn from")
         place = assignment.shop, assignment.judge, assignment.config, assignment.tasks
-        return cls(*place, train_segment, assignment.moved)
+        return cls(*place, train_segment, assignment.moved, attempts_a_step)
 
     @property
     def tune(self) -> TuneSection:
@@ -155,9 +157,17 @@ class WeightsCourse(Training):
         known = ledger.effect(key, start, purpose)
         if known is not None:
             return SegmentRecord.read(known)
+        self._refuse_beyond_limit()
         record = await self._train(number, parent)
         ledger.add_effect(key, SEGMENT, purpose, start, record.as_data())
         return record
+
+    def _refuse_beyond_limit(self) -> None:
+        """A segment that would take more rollouts than learning was given is not begun."""
+        most = self.shop.max_rollouts
+        taken = self.shop.planned + sum(record.rollouts for record in self.segments)
+        if most is not None and taken + self.attempts_a_step * self.tune.segment > most:
+            raise Spent(f"{taken} of {most} rollouts taken, the next segment does not fit")
 
     async def _train(self, number: int, parent: SegmentRecord | None) -> SegmentRecord:
         """Train the segment in a thread of its own: the loop stays free to hear that the run is to end."""

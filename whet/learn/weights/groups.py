@@ -79,7 +79,7 @@ class Group:
 
 
 @dataclass(slots=True)
-class Batch:
+class GroupBatch:
     """Groups to train on; `silent` of them, at the end, have equal rewards and are not learnt from."""
 
     groups: list[Group] = field(default_factory=list)
@@ -109,12 +109,12 @@ Play = Callable[[Sequence[int]], Sequence[Group]]
 """Plays one group for each task, in their order."""
 
 
-def fill(wanted: int, supply: Iterator[int], play: Play, *, dynamic: bool, rounds: int) -> Batch:
+def fill(wanted: int, supply: Iterator[int], play: Play, *, dynamic: bool, rounds: int) -> GroupBatch:
     """A batch of `wanted` groups. Groups that cannot be trained on are replaced in any case, flat ones with `dynamic`.
 
     What is still missing after the last round is made up of flat groups, which are then silent.
     """
-    batch = Batch()
+    batch = GroupBatch()
     flat: list[Group] = []
     problem = ""
     while len(batch.groups) < wanted and batch.rounds < rounds + (not dynamic):

@@ -27,9 +27,9 @@ from whet.errors import WhetError
 from whet.learn.weights.base import Base, open_base
 from whet.learn.weights.checkpoint import read_state
 from whet.learn.weights.config import GrpoConfig, GrpoSection
-from whet.learn.weights.groups import Batch, Group, fill
+from whet.learn.weights.groups import Group, GroupBatch, fill
 from whet.learn.weights.live import live_generator
-from whet.learn.weights.plays import Stage, play_groups
+from whet.learn.weights.plays import PlayStage, play_groups
 from whet.learn.weights.rewards import reward_of
 from whet.learn.weights.segment import (
     SavesWhole,
@@ -59,13 +59,13 @@ def version_name(segment: int, step: int) -> str:
 class GroupRollouts:
     """TRL's rollout function: from a step of training to rows of tokens with their rewards."""
 
-    stage: Stage
+    stage: PlayStage
     supply: TaskSupply
     grpo: GrpoSection
     segment: int
     generator: Callable[[str], Generate]
     """The generator of the weights as they are, by the name of their version."""
-    batches: list[tuple[int, Batch]] = field(default_factory=list)
+    batches: list[tuple[int, GroupBatch]] = field(default_factory=list)
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
         """`prompts` only say how many attempts are wanted; which tasks these are is the supply's to say."""
@@ -101,7 +101,7 @@ class GroupRollouts:
         return tuple(self.stage.policy_at(version_name(self.segment, step - 1)) for step, _ in self.batches)
 
 
-def token_rows(batch: Batch) -> dict[str, Any]:
+def token_rows(batch: GroupBatch) -> dict[str, Any]:
     """The attempts of a batch as TRL takes them: up to the first drawn token it is prompt, then all else, masked.
 
     A silent group's mask is empty: it fills its place in the batch and is not learnt from.
@@ -219,7 +219,7 @@ def grpo_segment(
         supply.restore(read_state(order.parent)["supply"])
     sampling = replace(policy.sampling, temperature=grpo.temperature, top_p=1.0, logprobs=None)
     with Workbench() as bench:
-        stage = Stage(env, replace(policy, sampling=sampling), limits, reward_of(config.reward), bench)
+        stage = PlayStage(env, replace(policy, sampling=sampling), limits, reward_of(config.reward), bench)
         rollouts = GroupRollouts(
             stage,
             supply,
@@ -242,7 +242,7 @@ def grpo_segment(
     return SegmentResult(place, merged, str(trains), rollouts.rollouts, rollouts.policies, warnings, seconds)
 
 
-def figures_of(batches: Sequence[tuple[int, Batch]]) -> dict[int, dict[str, Any]]:
+def figures_of(batches: Sequence[tuple[int, GroupBatch]]) -> dict[int, dict[str, Any]]:
     """What is told of each batch of attempts, by the step that first learnt from it."""
     return {
         step: {
@@ -257,7 +257,7 @@ def figures_of(batches: Sequence[tuple[int, Batch]]) -> dict[int, dict[str, Any]
     }
 
 
-def _parts(batch: Batch) -> dict[str, float]:
+def _parts(batch: GroupBatch) -> dict[str, float]:
     """The mean of every part of the scores."""
     scores = [attempt.rollout.outcome for group in batch.attempted for attempt in group.attempts]
     known = [score for score in scores if isinstance(score, Score)]

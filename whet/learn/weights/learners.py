@@ -48,8 +48,8 @@ class GrpoLearner(Learner):
         return f"{_plan(config)}, {grpo.groups} groups of {grpo.generations} each, preset {grpo.preset}"
 
     def begin(self, assignment: Assignment) -> WeightsCourse:
-        course = WeightsCourse.begin(assignment, _reinforce)
         config: GrpoConfig = assignment.config
+        course = WeightsCourse.begin(assignment, _reinforce, config.grpo.rows_a_step // config.grpo.iterations)
         if config.reward.check:
             from whet.learn.weights.rewards import check_rewards, reward_of
 

@@ -31,7 +31,7 @@ class LiveVersion(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PlayStage:
     """Where the plays of a training take place."""
 
     env: Environment
@@ -47,7 +47,7 @@ class Stage:
 
 
 def play_groups(
-    stage: Stage, tasks: Sequence[int], draws: int, purpose: str, first: int, version: str, generate: Generate
+    stage: PlayStage, tasks: Sequence[int], draws: int, purpose: str, first: int, version: str, generate: Generate
 ) -> list[Group]:
     """`draws` attempts at each task, all side by side. `first` is how many groups this purpose has had before.
 

@@ -24,7 +24,7 @@ from whet.learn.weights.segment import (
     common_arguments,
     work_off,
 )
-from whet.learn.weights.traces import Scribe, Trace, gather_traces
+from whet.learn.weights.traces import TokenScribe, Trace, gather_traces
 from whet.learn.weights.trainable import set_trainable
 from whet.models.hf.folder import Folder
 from whet.models.hf.model import LocalModel
@@ -61,7 +61,7 @@ def sft_segment(
 ) -> SegmentResult:
     """One segment of supervised training."""
     base = open_base(folder, config.tune.device, full=config.tune.method == "full")
-    gathered = gather_traces(config.sft, env, tasks, Scribe(base, speaker), playbook, folder.context)
+    gathered = gather_traces(config.sft, env, tasks, TokenScribe(base, speaker), playbook, folder.context)
     rows = rows_of(gathered.traces)
     batch = config.sft.batch
     if batch % min(order.tune.micro, batch):

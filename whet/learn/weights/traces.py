@@ -43,7 +43,7 @@ class Dictation(Model):
         raise NotImplementedError("lines are dictated")
 
 
-class Scribe:
+class TokenScribe:
     """Writes down a reply as the tokens that the model would have drawn for it."""
 
     def __init__(self, base: Base, speaker: LocalModel) -> None:
@@ -82,7 +82,12 @@ class TraceSet:
 
 
 def gather_traces(
-    section: SftSection, env: Environment, tasks: Sequence[int], scribe: Scribe, playbook: Playbook, context: int | None
+    section: SftSection,
+    env: Environment,
+    tasks: Sequence[int],
+    scribe: TokenScribe,
+    playbook: Playbook,
+    context: int | None,
 ) -> TraceSet:
     """The conversations that `section` names; those that do not fit into the context are left out and counted."""
     if section.source == "chat":
@@ -109,7 +114,7 @@ def gather_traces(
 
 
 def play_again(
-    env: Environment, tasks: Sequence[Task], respond: Respond, scribe: Scribe, playbook: Playbook
+    env: Environment, tasks: Sequence[Task], respond: Respond, scribe: TokenScribe, playbook: Playbook
 ) -> list[tuple[Trace, Score | None]]:
     """Every task played with dictated replies, side by side; no score where that met a fault."""
     seat = Seat(Policy(Dictation.fingerprint, playbook=playbook), Player(Dictation()))
@@ -138,7 +143,9 @@ def play_again(
     ]
 
 
-def _from_oracle(env: Environment, tasks: Sequence[int], scribe: Scribe, playbook: Playbook) -> list[tuple[Trace, str]]:
+def _from_oracle(
+    env: Environment, tasks: Sequence[int], scribe: TokenScribe, playbook: Playbook
+) -> list[tuple[Trace, str]]:
     oracle = env.baselines().get("oracle")
     if oracle is None:
         raise WhetError(f"{env.name} offers no oracle to imitate; use sft.source = 'run' or 'chat'")
@@ -149,7 +156,9 @@ def _from_oracle(env: Environment, tasks: Sequence[int], scribe: Scribe, playboo
     return [(trace, "" if score is not None and score.hard else "not solved by the oracle") for trace, score in played]
 
 
-def _from_run(section: SftSection, env: Environment, scribe: Scribe, playbook: Playbook) -> list[tuple[Trace, str]]:
+def _from_run(
+    section: SftSection, env: Environment, scribe: TokenScribe, playbook: Playbook
+) -> list[tuple[Trace, str]]:
     """Solved rollouts of train tasks, said again in this environment: with the run's own playbook or without any."""
     found: list[tuple[Trace, str]] = []
     with Ledger.read(Path(section.path)) as ledger:
@@ -180,7 +189,7 @@ def _from_run(section: SftSection, env: Environment, scribe: Scribe, playbook: P
 # --------------------------------------------------------------------------------------------- a file
 
 
-def _from_file(path: Path, scribe: Scribe) -> Iterator[Trace]:
+def _from_file(path: Path, scribe: TokenScribe) -> Iterator[Trace]:
     """Chat records, one a line: `messages`, and `tools` where there were any."""
     try:
         lines = path.read_bytes().splitlines()
@@ -201,7 +210,9 @@ def _from_file(path: Path, scribe: Scribe) -> Iterator[Trace]:
         yield Trace(written_down(messages, tools, scribe), f"{path.name}:{number}")
 
 
-def written_down(messages: Sequence[Message], tools: tuple[ToolSpec, ...], scribe: Scribe) -> tuple[TokenSequence, ...]:
+def written_down(
+    messages: Sequence[Message], tools: tuple[ToolSpec, ...], scribe: TokenScribe
+) -> tuple[TokenSequence, ...]:
     """A conversation as tokens, each reply after the very prompt that it answers."""
     done: list[TokenSequence] = []
     ids: tuple[int, ...] = ()

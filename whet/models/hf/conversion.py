@@ -7,8 +7,10 @@ its chat template and its end token are checked, because a reply that never ends
 from __future__ import annotations
 
 import copy
+import io
 import os
 import shutil
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +79,9 @@ def _unpacked(file: Path) -> tuple[Any, Any]:
     transformers.utils.logging.disable_progress_bar()
     where = {"gguf_file": file.name, "local_files_only": True}
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(file.parent), **where)
-        held = transformers.AutoModelForCausalLM.from_pretrained(str(file.parent), dtype=torch.float32, **where)
+        with redirect_stderr(io.StringIO()):  # it draws bars of its own
+            tokenizer = transformers.AutoTokenizer.from_pretrained(str(file.parent), **where)
+            held = transformers.AutoModelForCausalLM.from_pretrained(str(file.parent), dtype=torch.float32, **where)
     except (OSError, ValueError, KeyError, RuntimeError, NotImplementedError) as problem:
         said = " ".join(str(problem).split())[:300]
         raise WhetError(f"transformers {transformers.__version__} cannot read {file}: {said}") from None

@@ -54,7 +54,7 @@ def verify(folder: Path) -> WeightsVerdict:
     if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
         base = read_json(folder / "adapter_config.json").get("base_model_name_or_path", "its base model")
         return WeightsVerdict(
-            folder, (WeightsCheck("config", "fail", f"an adapter, not a model: merge it into {base} first"),)
+            folder, (WeightsCheck("config", "fail", f"an adapter, not a model: use it over {base}, hf:BASE+ADAPTER"),)
         )
     config = read_json(folder / "config.json")
     if not config:
