@@ -10,9 +10,14 @@ import pytest
 from small_world import Hail, grpo_config, sft_config
 
 from whet.errors import WhetError
+from whet.learn.weights.base import open_base
+from whet.learn.weights.config import SftSection
 from whet.learn.weights.export import dataset_rows
+from whet.learn.weights.traces import TokenScribe, gather_traces
 from whet.ledger.store import Ledger
 from whet.models import ModelOptions, load_model
+from whet.models.hf.folder import read_folder
+from whet.models.hf.model import LocalModel
 from whet.rollout.tokens import token_sequences
 from whet.run.api import train
 from whet.run.train import TrainResult
@@ -186,3 +191,25 @@ def test_train_tasks_are_rows_for_other_trainers() -> None:
         "difficulty": "easy",
         "group_label": "h",
     }
+
+
+def test_solved_rollouts_of_a_run_are_imitated_with_or_without_their_playbook(
+    reinforced: TrainResult, base: Path
+) -> None:
+    held = open_base(read_folder(str(base)))
+    speaker = load_model(f"hf:{base}", ModelOptions())
+    assert isinstance(speaker, LocalModel)
+    section = SftSection(source="run", path=str(reinforced.folder), purpose="train/s0001/0")
+    with Ledger.read(reinforced.folder) as ledger:
+        purposes = [purpose for purpose in ledger.purposes() if purpose.startswith("train/s0001/0/")]
+        solved = [r for p in purposes for r in ledger.rollouts(p) if r.score is not None and r.score.hard]
+    found = gather_traces(section, Hail(), (), TokenScribe(held, speaker), Playbook("beg"), None)
+    assert len(found.traces) == len(solved) > 0
+    for trace in found.traces:
+        first = trace.sequences[0]
+        assert held.tokenizer.decode(first.ids[first.mask.index(1) :]).startswith("h")
+        assert not held.tokenizer.decode(first.ids).startswith("<|system|>beg")
+    dropped = gather_traces(
+        section.model_copy(update={"playbook": "drop"}), Hail(), (), TokenScribe(held, speaker), Playbook("beg"), None
+    )
+    assert held.tokenizer.decode(dropped.traces[0].sequences[0].ids).startswith("<|system|>beg")

@@ -275,7 +275,8 @@ class WeightsCourse(Training):
             name: self._named(standing.policy.model, places)
             for name, standing in (("best", self.judge.best), ("current", self.judge.current))
         }
-        write_json(folder / "weights.json", {"base": self.config.target.model, **addresses})
+        last = self._named(self.segments[-1].fingerprint if self.segments else "", places)
+        write_json(folder / "weights.json", {"base": self.config.target.model, **addresses, "last": last})
 
     def _named(self, fingerprint: str, places: dict[str, str]) -> str:
         if fingerprint not in places:
