@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.keys import digest
 from whet.models.base import FREE, Model, Request
+from whet.models.hf.address import read_address
 from whet.models.hf.chat_form import ChatForm
-from whet.models.hf.folder import Folder, read_folder
+from whet.models.hf.folder import Folder
 from whet.models.hf.prompt import Prompt
 from whet.models.hf.queue import Queue, QueueClosed
 from whet.models.options import ModelOptions
@@ -32,8 +33,8 @@ KNOWN = ("device", "dtype", "template")
 
 
 def open_hf(address: str, options: ModelOptions) -> Model:
-    """The model in the folder that `hf:DIR` names."""
-    return LocalModel(address, read_folder(address.removeprefix(SCHEME)), options)
+    """The model that `hf:DIR`, `hf:FILE.gguf` or either with `+ADAPTER` names."""
+    return LocalModel(address, read_address(address.removeprefix(SCHEME)), options)
 
 
 class LocalModel(Model):
@@ -57,14 +58,14 @@ class LocalModel(Model):
         self.fingerprint = digest("hf", folder.digest, dict(options.extra))
         self._folder = replace(folder, context=self.context)
         template = dict(options.extra.get("template", {}))
-        self._form = ChatForm(name, folder.digest[:12], folder.sees, template, self.price)
+        self.form = ChatForm(name, folder.digest[:12], folder.sees, template, self.price)
         server = _Server(self._folder, options)
         self._queue: Queue[Prompt, RowResult] = Queue(server.serve, lambda prompt: bool(prompt.images), options.slots)
         # Ends the thread when the model is dropped or the interpreter ends, if nobody closed it.
         self._release = weakref.finalize(self, self._queue.close)
 
     async def complete(self, request: Request) -> Reply:
-        prompt = self._form.prompt(request)
+        prompt = self.form.prompt(request)
         try:
             made = await asyncio.wrap_future(self._queue.put(prompt))
         except QueueClosed:
@@ -73,7 +74,7 @@ class LocalModel(Model):
             raise
         except Exception as error:
             raise self._fault(f"{type(error).__name__}: {error}") from error
-        return self._form.reply(made, request)
+        return self.form.reply(made, request)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._release)

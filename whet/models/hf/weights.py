@@ -16,6 +16,7 @@ import transformers
 from PIL import Image, ImageOps
 
 from whet.errors import LimitReached, WhetError
+from whet.models.hf.adapter import laid_over
 from whet.models.hf.folder import Folder
 from whet.models.hf.prompt import Prompt, Renderer
 from whet.models.hf.rows import BatchRow, Chooser, Defaults, RowResult, Watcher, text_of, top_entries
@@ -134,7 +135,7 @@ def _loaded(folder: Folder, dtype: str) -> tuple[Any, Any]:
         raise WhetError(f"transformers {transformers.__version__} cannot load {where}: {said}") from problem
     if not (getattr(processor, "chat_template", None) or getattr(processor, "tokenizer", processor).chat_template):
         raise WhetError(f"{where} has no chat template: a base model cannot hold a conversation")
-    return processor, model
+    return processor, model if folder.adapter is None else laid_over(model, folder.adapter)
 
 
 def model_defaults(config: Any, tokenizer: Any) -> Defaults:
