@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import signal
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -49,22 +47,6 @@ def print_lines(*lines: str) -> None:
 def print_json(written: bytes) -> None:
     """Print JSON that stays JSON."""
     console().print(shown_json(written), soft_wrap=True)
-
-
-@contextmanager
-def libraries_hushed(*names: str) -> Iterator[None]:
-    """Within this, libraries log errors alone and no warning is shown: the terminal is the run's."""
-    loggers = [logging.getLogger(name) for name in names]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
 
 
 def complain(line: str) -> None:

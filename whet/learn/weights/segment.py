@@ -23,7 +23,7 @@ from whet.learn.weights.checkpoint import Shelf, disk_error
 from whet.learn.weights.config import TuneSection
 from whet.learn.weights.live import out_of_memory
 from whet.models.hf.folder import Folder
-from whet.terminal import libraries_hushed
+from whet.screen import libraries_hushed
 from whet.types import Policy, Rollout
 
 FIGURES = (
