@@ -9,7 +9,8 @@ from small_world import Hail, grpo_config
 
 from whet.config.load import write_config
 from whet.errors import WhetError
-from whet.run.ablate import run_ablation, stability
+from whet.learn.weights.presets import GRPO_PRESETS
+from whet.run.ablate import ArmResult, run_ablation, stability
 from whet.run.compose import Given
 from whet.run.train import load_train_config
 
@@ -33,6 +34,28 @@ def test_presets_are_compared_arm_by_arm_and_the_best_is_a_config(
     monkeypatch.setattr("whet.learn.weights.learners._reinforce", lambda *_: pytest.fail("an arm was trained again"))
     again = run_ablation(file, ("no_kl", "dynamic"), 1, given=given, runs=tmp_path)
     assert [preset.as_data() for preset in again.presets] == [preset.as_data() for preset in result.presets]
+
+
+def test_presets_that_would_train_alike_are_not_compared(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "grpo.toml"
+    file.write_bytes(write_config(grpo_config(base)))
+    trained: list[str] = []
+
+    def arm(_: Path, preset: str, seed: int, *__: object) -> ArmResult:
+        trained.append(preset)
+        return ArmResult(preset, seed, (), 1.0, 1.0, 0, 0.0)
+
+    monkeypatch.setattr("whet.run.ablate._arm", arm)
+    (tmp_path / "ablate-grpo").mkdir()
+    told: list[str] = []
+    run_ablation(file, tuple(GRPO_PRESETS), 1, runs=tmp_path, tell=told.append)
+    assert trained == ["baseline", "no_kl", "dynamic", "token_loss"]
+    assert told[0].startswith("asym_clip is left out: with this config it trains exactly as no_kl does")
+    trained.clear()
+    run_ablation(file, tuple(GRPO_PRESETS), 1, overrides=["grpo.updates=2", "tune.segment=2"], runs=tmp_path)
+    assert trained == list(GRPO_PRESETS)
 
 
 def test_stability_is_what_is_left_of_the_best() -> None:

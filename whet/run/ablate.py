@@ -126,6 +126,7 @@ def run_ablation(
     for preset in presets:
         if preset not in GRPO_PRESETS:
             raise WhetError(f"no preset {preset!r}.{nearest(preset, GRPO_PRESETS)} Known: {', '.join(GRPO_PRESETS)}.")
+    presets = _different(file, presets, overrides, tell)
     folder = runs / (name or f"ablate-{file.stem}")
     arms = []
     for preset in presets:
@@ -138,6 +139,25 @@ def run_ablation(
     best = load_train_config(file, None, (*overrides, f"grpo.preset={result.best.preset}"))
     write_atomically(folder / "best.toml", write_config(best))
     return result
+
+
+def _different(
+    file: Path, presets: Sequence[str], overrides: Sequence[str], tell: Callable[[str], None]
+) -> tuple[str, ...]:
+    """The presets without those that would train exactly as one before them; said before anything is trained."""
+    effects: dict[str, dict[str, Any]] = {}
+    for preset in presets:
+        config: Any = load_train_config(file, None, (*overrides, f"grpo.preset={preset}"))
+        effect = config.grpo.effect()
+        twin = next((name for name, known in effects.items() if known == effect), None)
+        if twin is None:
+            effects[preset] = effect
+        else:
+            tell(
+                f"{preset} is left out: with this config it trains exactly as {twin} does; a clip makes a difference "
+                "from grpo.updates = 2 or grpo.iterations = 2 on"
+            )
+    return tuple(effects)
 
 
 def _arm(file: Path, preset: str, seed: int, overrides: Sequence[str], given: Given, folder: Path) -> ArmResult:

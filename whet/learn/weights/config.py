@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -108,6 +108,11 @@ class GrpoSection(Section):
         preset = GRPO_PRESETS[self.preset]
         own = {name: value for name, value in preset.as_data().items() if getattr(self, name) is None}
         return self.model_copy(update=own)
+
+    def effect(self) -> dict[str, Any]:
+        """All that a training depends on. From one step a batch no clip is ever reached, so it makes no difference."""
+        effect = self.settled().model_dump(exclude={"preset"})
+        return effect | {"epsilon": None, "epsilon_high": None} if self.updates * self.iterations == 1 else effect
 
 
 class RewardSection(Section):

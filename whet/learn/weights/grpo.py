@@ -74,7 +74,6 @@ class GroupRollouts:
         if torn or trainer.accelerator.num_processes > 1:
             raise WhetError("GRPO's plays run in one process: a group of attempts must not be divided among several")
         version = version_name(self.segment, step)
-        generator = self.live.at(version)
         played = 0
 
         def play(tasks: Sequence[int]) -> list[Group]:
@@ -84,7 +83,8 @@ class GroupRollouts:
             return groups
 
         dynamic = bool(self.grpo.dynamic)
-        batch = fill(wanted, self.supply.draw(step), play, dynamic=dynamic, rounds=self.grpo.refill)
+        with self.live.at(version) as generator:
+            batch = fill(wanted, self.supply.draw(step), play, dynamic=dynamic, rounds=self.grpo.refill)
         self.supply.went(sum(group.solved for group in batch.attempted) / len(batch.attempted))
         self.batches.append((step + 1, batch))
         return token_rows(batch)

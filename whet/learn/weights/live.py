@@ -6,7 +6,8 @@ version of the policy that drew them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -38,14 +39,20 @@ class LiveGenerator:
     version: str = field(default="", init=False)
     _inner: PagedGenerator | PaddedGenerator | None = field(default=None, init=False)
 
-    def at(self, version: str) -> LiveGenerator:
-        """From here on the weights are those of `version`: what was read with others is forgotten."""
+    @contextmanager
+    def at(self, version: str) -> Iterator[LiveGenerator]:
+        """Within this the weights are those of `version` and do not train: what was read with others is forgotten."""
         if self._inner is None:
             limits = DecoderLimits(self.rows, self.base.folder.context, chunk=max(CHUNK, 2 * self.rows))
             self._inner = open_generator(self.base.module, self.base.processor, limits, self.form, self.note)
         self._inner.refresh()
         self.version = version
-        return self
+        trains = self.base.module.training
+        self.base.module.eval()  # once for all plays: a pass need not look through the layers
+        try:
+            yield self
+        finally:
+            self.base.module.train(trains)
 
     @property
     def busy(self) -> bool:

@@ -5,6 +5,7 @@ Integers are mixed in 32 bits that wrap around, which is the same everywhere; `k
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import torch
@@ -14,11 +15,12 @@ GOLDEN, LOW, HIGH, STEP, OTHER = 0x9E3779B9, 0x7FEB352D, 0x846CA68B, 0x85EBCA6B,
 LAST = 0x2C1B3C6D
 
 
-def gumbel(seed: int, step: int, width: int, device: torch.device) -> torch.Tensor:
-    """Noise for `width` tokens. Added to log-probabilities, the largest is a draw from them."""
-    first, second = _keys(seed, step)
-    bits = _mixed(_spread(width, device) ^ _signed(first))
-    bits.add_(_signed(second)).mul_(_signed(LAST))
+def gumbel(draws: Sequence[tuple[int, int]], width: int, device: torch.device) -> torch.Tensor:
+    """A row of noise for `width` tokens for each seed and step. Added to log-probabilities, the largest is a draw."""
+    keys = [[_signed(key) for key in _keys(seed, step)] for seed, step in draws]
+    first, second = torch.tensor(keys, dtype=torch.int32, device=device).T[..., None]
+    bits = _mixed(_spread(width, device) ^ first)
+    bits.add_(second).mul_(_signed(LAST))
     bits ^= (bits >> 16) & 0xFFFF
     share = ((bits >> 1) & 0x7FFFFFFF).float().add_(0.5).mul_(2.0**-31)
     return share.neg_().log1p_().neg_().log_().neg_()

@@ -81,28 +81,38 @@ class Chooser:
         self._defaults = defaults
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        drawn = torch.stack([self._row(row, step) for row, step in zip(self._rows, scores, strict=True)])
-        for row, before, after in zip(self._rows, scores, drawn, strict=True):
-            if row.sampling.logprobs is not None and row.finish is None:
-                self._note(row, before, int(after.argmax()))
+        drawn = self._drawn(scores)
+        told = [at for at, row in enumerate(self._rows) if row.sampling.logprobs is not None and row.finish is None]
+        if told:
+            self._note([self._rows[at] for at in told], scores[told], drawn[told].argmax(-1, keepdim=True))
         return drawn
 
-    def _row(self, row: BatchRow, scores: torch.Tensor) -> torch.Tensor:
-        sharpness = self._defaults.sharpness(row.sampling)
-        if not sharpness or row.finish is not None:
+    def _drawn(self, scores: torch.Tensor) -> torch.Tensor:
+        """All rows that draw at once: a row by itself costs a small model more than its pass does."""
+        sharpness = [0.0 if row.finish is not None else self._defaults.sharpness(row.sampling) for row in self._rows]
+        drawing = [at for at, sharp in enumerate(sharpness) if sharp]
+        if not drawing:
             return scores
-        scaled = scores.float() * sharpness
-        top_p = self._defaults.share(row.sampling)
-        if top_p < 1:
-            scaled = nucleus(scaled, top_p)
-        return scaled + gumbel(row.seed, len(row.ids), len(scores), scores.device)
+        rows = [self._rows[at] for at in drawing]
+        scaled = scores[drawing].float()
+        scaled *= torch.tensor([sharpness[at] for at in drawing], device=scores.device)[:, None]
+        for place, row in enumerate(rows):
+            if self._defaults.share(row.sampling) < 1:
+                scaled[place] = nucleus(scaled[place], self._defaults.share(row.sampling))
+        scaled += gumbel([(row.seed, len(row.ids)) for row in rows], scores.shape[-1], scores.device)
+        if len(drawing) == len(self._rows):
+            return scaled
+        drawn = scores.float().clone()
+        drawn[drawing] = scaled
+        return drawn
 
-    def _note(self, row: BatchRow, scores: torch.Tensor, token: int) -> None:
+    def _note(self, rows: Sequence[BatchRow], scores: torch.Tensor, tokens: torch.Tensor) -> None:
         logprobs = torch.log_softmax(scores.float(), dim=-1)
-        row.logprobs.append(float(logprobs[token]))
-        if row.sampling.logprobs:
-            values, ids = logprobs.topk(min(row.sampling.logprobs, logprobs.shape[-1]))
-            row.tops.append(list(zip(ids.tolist(), values.tolist(), strict=True)))
+        for row, own, logprob in zip(rows, logprobs, logprobs.gather(-1, tokens)[:, 0].tolist(), strict=True):
+            row.logprobs.append(logprob)
+            if row.sampling.logprobs:
+                values, ids = own.topk(min(row.sampling.logprobs, own.shape[-1]))
+                row.tops.append(list(zip(ids.tolist(), values.tolist(), strict=True)))
 
 
 class Watcher:
