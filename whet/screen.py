@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from io import StringIO
 from typing import Any
 
@@ -60,3 +63,19 @@ def screen_for(stream: str) -> Screen:
     if file is None:  # closed before we began
         return Screen(file=StringIO(), width=WIDTH)
     return Screen(stderr=error) if file.isatty() else Screen(stderr=error, width=WIDTH, no_color=True)
+
+
+@contextmanager
+def libraries_hushed(*names: str) -> Iterator[None]:
+    """Within this, libraries log errors alone and no warning is shown: the terminal is the run's."""
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

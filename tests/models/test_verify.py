@@ -157,13 +157,17 @@ def test_pickled_weights_are_refused(tmp_path: Path) -> None:
 
 def test_an_adapter_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "adapter_config.json").write_text('{"base_model_name_or_path": "org/base"}')
-    assert told(verify(tmp_path), "config") == ("fail", "an adapter, not a model: merge it into org/base first")
+    assert told(verify(tmp_path), "config") == (
+        "fail",
+        "an adapter, not a model: use it over org/base, hf:BASE+ADAPTER",
+    )
 
 
-def test_a_gguf_runs_and_cannot_be_trained() -> None:
+def test_a_gguf_runs_and_is_unpacked_for_training() -> None:
     verdict = verify(find_weights("smollm2"))
-    assert not verdict.fit
+    assert verdict.fit
     assert told(verdict, "weights")[0] == "ok"
+    assert told(verdict, "training")[0] == "warn"
 
 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The same play under every driver: the engine, lock step and `drive` see one transcript and one outcome."""
+"""The same play under every driver: the engine, lock step, side by side and `drive` see one transcript, one outcome."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from whet.envs.registry import load_environment
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.ledger.store import Ledger
 from whet.models.base import Request
+from whet.rollout.continuous import BatchGenerator, play_side_by_side
 from whet.rollout.conversation import AttemptLimits, Conversation
 from whet.rollout.drive import drive, drive_through
 from whet.rollout.lockstep import play_in_lockstep
@@ -53,7 +54,7 @@ Respond = Callable[[Request], Reply | str]
 Ending = tuple[list[Turn], Score | Fault]
 
 
-# --------------------------------------------------------------------------------------------- three drivers
+# --------------------------------------------------------------------------------------------- the drivers
 
 
 def reply_of(answered: Reply | str) -> Reply:
@@ -138,6 +139,17 @@ def by_lockstep(attempt: Attempt, key: str) -> Ending:
     return list(talk.turns), outcome
 
 
+def by_side(attempt: Attempt, key: str) -> Ending:
+    talk = attempt.conversation(key)
+
+    def generate(requests: Sequence[Request]) -> list[Reply | LimitReached | Fault]:
+        return [attempt.replied(request) for request in requests]
+
+    with Workbench() as bench:
+        [outcome] = play_side_by_side([talk], BatchGenerator(generate), bench, beside=generate)
+    return list(talk.turns), outcome
+
+
 def by_drive(attempt: Attempt, key: str) -> Ending:
     talk = attempt.conversation(key)
 
@@ -153,13 +165,13 @@ def by_drive(attempt: Attempt, key: str) -> Ending:
 
 def endings(attempt: Attempt, folder: Path) -> list[Ending]:
     engine, key = by_engine(attempt, folder / "run")
-    return [engine, by_lockstep(attempt, key), by_drive(attempt, key)]
+    return [engine, by_lockstep(attempt, key), by_side(attempt, key), by_drive(attempt, key)]
 
 
 def agreed(attempt: Attempt, folder: Path) -> Ending:
     """The one ending of all drivers; what a clock says in a detail is left out."""
-    engine, lockstep, drive = endings(attempt, folder)
-    for other in (lockstep, drive):
+    engine, *others = endings(attempt, folder)
+    for other in others:
         assert _timeless(other[1]) == _timeless(engine[1])
         if not isinstance(engine[1], Fault):
             assert other[0] == engine[0]
@@ -295,6 +307,7 @@ def test_a_job_that_is_no_job_is_the_users_to_mend_under_every_driver(tmp_path: 
     for driven in (
         lambda: by_engine(attempt, tmp_path / "run"),
         lambda: by_lockstep(attempt, "0" * 32),
+        lambda: by_side(attempt, "0" * 32),
         lambda: by_drive(attempt, "0" * 32),
     ):
         with pytest.raises(WhetError, match="unknown key 'pyhton'"):
@@ -444,6 +457,39 @@ def test_a_function_of_a_file_given_by_its_path_can_be_killed_under_every_driver
     asyncio.run(play_out(tmp_path / "run", model, env=Mine(), plan=[Ticket("eval", "train", 0)]))
     (recorded,) = outcomes(tmp_path / "run")
     assert [score.hard for score in (outcome, driven, recorded)] == [1, 1, 1]
+
+
+def test_side_by_side_a_play_that_waits_for_a_work_holds_up_nobody() -> None:
+    """The first play waits at a gate that opens when the others have ended: in lock step that would be never."""
+    GATE.clear()
+    answered: list[int] = []
+
+    class Waiting(Doubles):
+        def play(self, task: Task) -> Play:
+            if task.index == 0:
+                result = yield from work(call("builders:wait_at_gate", deadline=20.0))
+                return solved() if result.ok and len(answered) == 6 else failed("held up", result.detail)
+            for _ in range(3):
+                yield from ask(task.messages)
+            return solved()
+
+    env = Waiting()
+    model = FromFunction(lambda _: "")
+    seat = Seat(Policy(model.fingerprint), Player(model))
+    talks = [Conversation(task, env.play(task), {"target": seat}) for task in map(_train_task, range(3))]
+
+    def generate(requests: Sequence[Request]) -> list[Reply]:
+        answered.extend(range(len(requests)))
+        if len(answered) == 6:
+            GATE.set()
+        return [Reply("4") for _ in requests]
+
+    try:
+        with Workbench() as bench:
+            outcomes = play_side_by_side(talks, BatchGenerator(generate), bench)
+    finally:
+        GATE.set()
+    assert [outcome for outcome in outcomes if isinstance(outcome, Fault) or not outcome.hard] == []
 
 
 def _train_task(index: int) -> Task:

@@ -117,6 +117,24 @@ def train(
     train_command(config, tuple(overrides or ()), base=base, runs=runs, run=run, dry_run=dry_run)
 
 
+@app.command("ablate", no_args_is_help=True)
+def ablate(
+    config: Annotated[Path, typer.Argument(help="TOML file of a training with learner grpo.")],
+    presets: Annotated[
+        str, typer.Option(help="Presets to compare, in this order.")
+    ] = "baseline,no_kl,asym_clip,dynamic,token_loss",
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings of each preset.")] = 3,
+    overrides: Annotated[list[str] | None, typer.Option("--set", help="Any key of the config.")] = None,
+    run: Annotated[str | None, typer.Option("--run", help="Name of the ablation. [ablate-CONFIG]")] = None,
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Compare presets of GRPO on select tasks; the same command again goes on arm by arm."""
+    from whet.cli.ablate import ablate_command
+
+    names = tuple(name.strip() for name in presets.split(",") if name.strip())
+    ablate_command(config, names, seeds, tuple(overrides or ()), runs=runs, run=run)
+
+
 @app.command("compare", no_args_is_help=True)
 def compare(
     a: Annotated[str, typer.Argument(help="Run to compare with: a name or a folder.")],

@@ -36,3 +36,47 @@ def chat(
     from whet.terminal import print_lines
 
     print_lines(str(export_chat(run, out, ChatFilter(purpose, split, solved), runs)))
+
+
+_WEIGHTS = "Run of a weight learner (its best weights), or an address hf:BASE+ADAPTER."
+
+
+@app.command("adapter", no_args_is_help=True)
+def adapter(
+    weights: Annotated[str, typer.Argument(help=_WEIGHTS)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")],
+    runs: Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")] = Path("runs"),
+) -> None:
+    """Write trained weights as an adapter, in the layout of peft."""
+    from whet.learn.weights.export import write_adapter
+    from whet.run.export_weights import best_address
+    from whet.terminal import print_lines
+
+    print_lines(f"{write_adapter(best_address(weights, runs), out)}: an adapter; use it as hf:BASE+{out}")
+
+
+@app.command("merged", no_args_is_help=True)
+def merged(
+    weights: Annotated[str, typer.Argument(help=_WEIGHTS)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")],
+    runs: Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")] = Path("runs"),
+) -> None:
+    """Write trained weights as a whole model, in the layout of transformers."""
+    from whet.learn.weights.export import write_merged
+    from whet.run.export_weights import best_address
+    from whet.terminal import print_lines
+
+    print_lines(f"{write_merged(best_address(weights, runs), out)}: a whole model; use it as hf:{out}")
+
+
+@app.command("dataset", no_args_is_help=True)
+def dataset(
+    config: Annotated[Path, typer.Argument(help="Config of a training.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")],
+    overrides: Annotated[list[str] | None, typer.Option("--set", help="section.key=value over the config.")] = None,
+) -> None:
+    """Write the train tasks of a config as JSON lines for another trainer: messages, kind, truth."""
+    from whet.run.export_weights import export_dataset
+    from whet.terminal import print_lines
+
+    print_lines(f"{out}: {export_dataset(config, out, tuple(overrides or ()))} tasks")

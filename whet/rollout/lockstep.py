@@ -50,7 +50,7 @@ def _perform_works(conversations: Sequence[Conversation], bench: Workbench) -> N
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             talk, began = running.pop(future)
-            talk.answer(_result(future), time.monotonic() - began)
+            talk.answer(work_answer(future), time.monotonic() - began)
             _start(talk, bench, running)
 
 
@@ -60,7 +60,8 @@ def _start(talk: Conversation, bench: Workbench, running: dict[Future[WorkResult
         running[bench.start(step)] = (talk, time.monotonic())
 
 
-def _result(future: Future[WorkResult]) -> Answer:
+def work_answer(future: Future[WorkResult]) -> Answer:
+    """What a work that has ended brings to its play."""
     try:
         return future.result()
     except FaultError as error:

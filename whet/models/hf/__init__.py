@@ -9,7 +9,7 @@ from whet.models.scheme import scheme
 
 @scheme(
     "hf",
-    "hf:DIR, a folder of weights through transformers",
+    "hf:DIR[+ADAPTER] or hf:FILE.gguf[+ADAPTER], weights through transformers",
     packages=("torch", "transformers"),
     install="pip install 'whet[train]'",
 )

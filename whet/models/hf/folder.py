@@ -24,6 +24,10 @@ class Folder:
     digest: str
     sees: bool
     context: int | None
+    adapter: Path | None = None
+    """Laid over the weights; it is in the digest."""
+    under: str = ""
+    """With an adapter: the digest of the base alone."""
 
 
 def read_folder(identifier: str) -> Folder:
@@ -55,8 +59,13 @@ def _content(path: Path) -> str:
     files = sorted(file for file in path.iterdir() if file.is_file() and file.suffix in _COUNTED)
     if not any(file.suffix in (".safetensors", ".bin") for file in files):
         raise WhetError(f"{path} holds no weights: there is no .safetensors file")
-    states = [(file, file.stat()) for file in files]
-    return digest("hf", [(file.name, _file(file, state.st_size, state.st_mtime_ns)) for file, state in states])
+    return digest("hf", [(file.name, content_of(file)) for file in files])
+
+
+def content_of(path: Path) -> str:
+    """A digest of one file; it is read once for each of its states."""
+    state = path.stat()
+    return _file(path, state.st_size, state.st_mtime_ns)
 
 
 @lru_cache(maxsize=256)

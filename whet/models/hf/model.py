@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.keys import digest
 from whet.models.base import FREE, Model, Request
-from whet.models.chat import fenced
-from whet.models.chat.images import image_bytes, parts
-from whet.models.hf.folder import Folder, read_folder
-from whet.models.hf.prompt import Chat, Prompt
+from whet.models.hf.address import read_address
+from whet.models.hf.chat_form import ChatForm
+from whet.models.hf.folder import Folder
+from whet.models.hf.prompt import Prompt
 from whet.models.hf.queue import Queue, QueueClosed
-from whet.models.openai.reply import replies
 from whet.models.options import ModelOptions
-from whet.types import Fault, Image, Message, Reply, Shape
+from whet.types import Fault, Reply
 
 if TYPE_CHECKING:
-    from whet.models.hf.weights import LoadedWeights, RowResult
+    from whet.models.hf.rows import RowResult
+    from whet.models.hf.weights import LoadedWeights
 
 SCHEME = "hf:"
 KNOWN = ("device", "dtype", "template")
@@ -33,8 +33,8 @@ KNOWN = ("device", "dtype", "template")
 
 
 def open_hf(address: str, options: ModelOptions) -> Model:
-    """The model in the folder that `hf:DIR` names."""
-    return LocalModel(address, read_folder(address.removeprefix(SCHEME)), options)
+    """The model that `hf:DIR`, `hf:FILE.gguf` or either with `+ADAPTER` names."""
+    return LocalModel(address, read_address(address.removeprefix(SCHEME)), options)
 
 
 class LocalModel(Model):
@@ -57,14 +57,15 @@ class LocalModel(Model):
         self.price = FREE if options.price is None else options.price
         self.fingerprint = digest("hf", folder.digest, dict(options.extra))
         self._folder = replace(folder, context=self.context)
-        self._options = replace(options, tools="fenced")
+        template = dict(options.extra.get("template", {}))
+        self.form = ChatForm(name, folder.digest[:12], folder.sees, template, self.price)
         server = _Server(self._folder, options)
         self._queue: Queue[Prompt, RowResult] = Queue(server.serve, lambda prompt: bool(prompt.images), options.slots)
         # Ends the thread when the model is dropped or the interpreter ends, if nobody closed it.
         self._release = weakref.finalize(self, self._queue.close)
 
     async def complete(self, request: Request) -> Reply:
-        prompt = self._prompt(request)
+        prompt = self.form.prompt(request)
         try:
             made = await asyncio.wrap_future(self._queue.put(prompt))
         except QueueClosed:
@@ -73,24 +74,10 @@ class LocalModel(Model):
             raise
         except Exception as error:
             raise self._fault(f"{type(error).__name__}: {error}") from error
-        (reply,) = replies(_answer(made, self._folder.digest), request, 1, self._options, self.price)
-        return reply if request.sampling.logprobs else replace(reply, trace=())
+        return self.form.reply(made, request)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._release)
-
-    def _prompt(self, request: Request) -> Prompt:
-        if request.shape != Shape():
-            raise WhetError(f"{self.name} cannot be held to a grammar or a schema; use an endpoint that can")
-        messages = fenced.spoken(request.messages, request.tools, request.must_call)
-        images = [part for message in messages for part in parts(message) if isinstance(part, Image)]
-        if images and not self._folder.sees:
-            raise WhetError(f"{self.name} reads text only, and a message holds an image; choose a model that sees")
-        data = tuple(image_bytes(image, request.blob) for image in images)
-        settings = dict(self._options.extra.get("template", {}))
-        if request.sampling.effort is not None:
-            settings["enable_thinking"] = request.sampling.effort != "none"
-        return Prompt(_chat(messages, self._folder.sees), data, request.sampling, settings, request.prior_ids)
 
     def _fault(self, message: str) -> FaultError:
         return FaultError(Fault("local_model", self.name, " ".join(message.split())[:500]))
@@ -106,44 +93,9 @@ class _Server:
 
     def serve(self, prompts: Sequence[Prompt], stopped: Callable[[], bool]) -> Sequence[RowResult | Exception]:
         if self._weights is None:
-            from whet.models.hf.weights import LoadedWeights
+            from whet.models.hf.weights import load_weights
 
             extra = self._options.extra
             device, dtype = str(extra.get("device", "")), str(extra.get("dtype", "auto"))
-            self._weights = LoadedWeights(self._folder, device, dtype, self._options.threads)
+            self._weights = load_weights(self._folder, device, dtype, self._options.threads)
         return self._weights.generate(prompts, stopped)
-
-
-def _answer(made: RowResult, version: str) -> Mapping[str, Any]:
-    """A reply in the shape of a chat completion, which one reader reads for every model."""
-    logprobs = {"content": list(made.entries)} if made.entries else None
-    drawn = list(made.completion_ids)
-    choice = {
-        "message": {"content": made.text},
-        "finish_reason": made.finish,
-        "token_ids": drawn,
-        "logprobs": logprobs,
-    }
-    usage = {"prompt_tokens": len(made.prompt_ids), "completion_tokens": len(drawn)}
-    return {
-        "model": version[:12],
-        "prompt_token_ids": list(made.prompt_ids),
-        "choices": [choice],
-        "usage": usage,
-    }
-
-
-def _chat(messages: Sequence[Message], sees: bool) -> Chat:
-    """Messages as chat templates take them: a text, or for a model that sees a list of parts."""
-    if not sees:
-        return [{"role": message.author, "content": message.text} for message in messages]
-    return [
-        {
-            "role": message.author,
-            "content": [
-                {"type": "text", "text": part} if isinstance(part, str) else {"type": "image"}
-                for part in parts(message)
-            ],
-        }
-        for message in messages
-    ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from jinja2 import TemplateError
@@ -44,34 +45,36 @@ class Renderer:
         self._processor = processor
         self._tokenizer = getattr(processor, "tokenizer", processor)
         self._ends = ends
+        self._tokenised = lru_cache(maxsize=64)(self._tokenise)
 
     def text(self, prompt: Prompt) -> str:
         """The conversation in the words of the template, up to where the reply begins."""
         return self._rendered(prompt, prompt.chat, asks=True)
 
-    def ids(self, prompt: Prompt) -> list[int]:
+    def ids(self, prompt: Prompt, *, own: bool = False) -> list[int]:
         """The conversation as tokens: `prior_ids` and what follows them, or all of it rendered anew.
+
+        `own`: the caller knows that `prior_ids` are of this very conversation, and that is not looked into.
 
         It is rendered anew where the template writes an earlier part differently now (one that strips the thinking of
         past turns, say), where the tools or the system text have changed, and where `prior_ids` are not of this
         conversation. What begins a text (BOS) is the template's to write, so the tokenizer adds nothing.
         """
         whole = self.text(prompt)
-        return self._continued(prompt, whole) or self._tokens(whole)
+        return self._continued(prompt, whole, own) or self._tokens(whole)
 
-    def _continued(self, prompt: Prompt, whole: str) -> list[int] | None:
+    def _continued(self, prompt: Prompt, whole: str, own: bool) -> list[int] | None:
         """`prior_ids` and the tokens after them; None where they are not the beginning of this very conversation."""
         replies = [at for at, message in enumerate(prompt.chat) if message["role"] == "assistant"]
         if not prompt.prior_ids or not replies or replies[0] == 0:
             return None
         last = replies[-1]
         try:
-            head = self._rendered(prompt, prompt.chat[: replies[0]], asks=False)
             before = self._rendered(prompt, prompt.chat[:last], asks=True)
             after = self._after_reply(prompt, last, before, whole)
+            if after is None or not (own or self._is_of(prompt, replies[0], last, before)):
+                return None
         except TemplateError:
-            return None
-        if after is None or not self._begins(prompt.prior_ids, head) or not self._ends_alike(prompt, last, before):
             return None
         new = self._tokens(after)
         if prompt.prior_ids[-1] in self._ends:
@@ -93,6 +96,11 @@ class Renderer:
         said = whole[len(before) : len(whole) - len(after)]
         same = whole.startswith(before) and whole.endswith(after) and said.strip() == _text(reply).strip()
         return after if same else None
+
+    def _is_of(self, prompt: Prompt, first: int, last: int, before: str) -> bool:
+        """Whether `prior_ids` are this conversation, from its first question to its last reply."""
+        head = self._rendered(prompt, prompt.chat[:first], asks=False)
+        return self._begins(prompt.prior_ids, head) and self._ends_alike(prompt, last, before)
 
     def _begins(self, ids: Sequence[int], head: str) -> bool:
         """Whether `ids` begin with what stands before the first reply: the system text, with tools, and a question."""
@@ -134,7 +142,10 @@ class Renderer:
         return text
 
     def _tokens(self, text: str) -> list[int]:
-        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+        return list(self._tokenised(text))
+
+    def _tokenise(self, text: str) -> tuple[int, ...]:
+        return tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def _decoded(self, ids: Sequence[int]) -> str:
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))

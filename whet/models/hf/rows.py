@@ -1,8 +1,8 @@
 """How the rows of one batch are decoded, each by its own sampling, seed, limit and stop strings.
 
-A row's token is the largest of its scores, after noise that the row's own generator draws where it samples: adding
-Gumbel noise to log-probabilities and taking the largest is drawing from them. So what a row draws does not depend on
-what else is in the batch, and requests of different temperature or length share one.
+A row's token is the largest of its scores, after noise by the row's own seed where it samples: adding Gumbel noise to
+log-probabilities and taking the largest is drawing from them. So what a row draws does not depend on what else is in
+the batch, and requests of different temperature or length share one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from whet.models.hf.noise import gumbel
 from whet.types import Finish, Sampling
 
 Decode = Callable[[Sequence[int]], str]
@@ -28,11 +29,30 @@ class BatchRow:
     sampling: Sampling
     limit: int
     """The most tokens it may have: what was asked for, or what the context leaves."""
-    noise: torch.Generator
     ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     tops: list[list[tuple[int, float]]] = field(default_factory=list)
     finish: Finish | None = None
+
+    @property
+    def seed(self) -> int:
+        return (self.sampling.seed or 0) % 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class RowResult:
+    """What came of one row: its text, why it ended, and the tokens that were read and drawn."""
+
+    text: str
+    finish: str
+    prompt_ids: Sequence[int]
+    completion_ids: Sequence[int]
+    entries: Sequence[Mapping[str, Any]] = ()
+    """The tokens with their log-probabilities, where these were asked for."""
+    logprobs: Sequence[float] = ()
+    """The same log-probabilities as plain numbers."""
+    known: int = 0
+    """How many tokens of the prompt were not read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +63,14 @@ class Defaults:
     top_p: float
     ends: frozenset[int]
 
+    def sharpness(self, sampling: Sampling) -> float:
+        """1 / temperature; 0 where the likeliest token is taken."""
+        temperature = self.temperature if sampling.temperature is None else sampling.temperature
+        return 1 / temperature if temperature else 0.0
 
-def new_row(sampling: Sampling, limit: int) -> BatchRow:
-    noise = torch.Generator().manual_seed((sampling.seed or 0) % 2**63)
-    return BatchRow(sampling, limit, noise)
+    def share(self, sampling: Sampling) -> float:
+        """The probability that the likeliest tokens which may be drawn have together."""
+        return self.top_p if sampling.top_p is None else sampling.top_p
 
 
 class Chooser:
@@ -57,31 +81,38 @@ class Chooser:
         self._defaults = defaults
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        drawn = torch.stack([self._row(row, step) for row, step in zip(self._rows, scores, strict=True)])
-        for row, before, after in zip(self._rows, scores, drawn, strict=True):
-            if row.sampling.logprobs is not None and row.finish is None:
-                self._note(row, before, int(after.argmax()))
+        drawn = self._drawn(scores)
+        told = [at for at, row in enumerate(self._rows) if row.sampling.logprobs is not None and row.finish is None]
+        if told:
+            self._note([self._rows[at] for at in told], scores[told], drawn[told].argmax(-1, keepdim=True))
         return drawn
 
-    def _row(self, row: BatchRow, scores: torch.Tensor) -> torch.Tensor:
-        asked = row.sampling
-        temperature = self._defaults.temperature if asked.temperature is None else asked.temperature
-        if temperature == 0 or row.finish is not None:
+    def _drawn(self, scores: torch.Tensor) -> torch.Tensor:
+        """All rows that draw at once: a row by itself costs a small model more than its pass does."""
+        sharpness = [0.0 if row.finish is not None else self._defaults.sharpness(row.sampling) for row in self._rows]
+        drawing = [at for at, sharp in enumerate(sharpness) if sharp]
+        if not drawing:
             return scores
-        scaled = scores.float() / temperature
-        top_p = self._defaults.top_p if asked.top_p is None else asked.top_p
-        if top_p < 1:
-            scaled = nucleus(scaled, top_p)
-        uniform = torch.rand(scores.shape, generator=row.noise, dtype=torch.float64).clamp_(1e-300, 1 - 1e-16)
-        gumbel = -torch.log(-torch.log(uniform))
-        return scaled + gumbel.to(device=scaled.device, dtype=scaled.dtype)
+        rows = [self._rows[at] for at in drawing]
+        scaled = scores[drawing].float()
+        scaled *= torch.tensor([sharpness[at] for at in drawing], device=scores.device)[:, None]
+        for place, row in enumerate(rows):
+            if self._defaults.share(row.sampling) < 1:
+                scaled[place] = nucleus(scaled[place], self._defaults.share(row.sampling))
+        scaled += gumbel([(row.seed, len(row.ids)) for row in rows], scores.shape[-1], scores.device)
+        if len(drawing) == len(self._rows):
+            return scaled
+        drawn = scores.float().clone()
+        drawn[drawing] = scaled
+        return drawn
 
-    def _note(self, row: BatchRow, scores: torch.Tensor, token: int) -> None:
+    def _note(self, rows: Sequence[BatchRow], scores: torch.Tensor, tokens: torch.Tensor) -> None:
         logprobs = torch.log_softmax(scores.float(), dim=-1)
-        row.logprobs.append(float(logprobs[token]))
-        if row.sampling.logprobs:
-            values, ids = logprobs.topk(min(row.sampling.logprobs, logprobs.shape[-1]))
-            row.tops.append(list(zip(ids.tolist(), values.tolist(), strict=True)))
+        for row, own, logprob in zip(rows, logprobs, logprobs.gather(-1, tokens)[:, 0].tolist(), strict=True):
+            row.logprobs.append(logprob)
+            if row.sampling.logprobs:
+                values, ids = own.topk(min(row.sampling.logprobs, own.shape[-1]))
+                row.tops.append(list(zip(ids.tolist(), values.tolist(), strict=True)))
 
 
 class Watcher:
@@ -94,22 +125,36 @@ class Watcher:
         self._defaults = defaults
         self._decode = decode
         self._stopped = stopped
+        self._pieces: dict[int, str] = {}
 
     def __call__(self, input_ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
         for row, token in zip(self._rows, input_ids[:, -1].tolist(), strict=True):
             if row.finish is None:
                 row.ids.append(token)
-                row.finish = self._finish(row, token)
+                row.finish = self.finish(row, token)
         halt = self._stopped()
         done = [halt or row.finish is not None for row in self._rows]
         return torch.tensor(done, dtype=torch.bool, device=input_ids.device)
 
-    def _finish(self, row: BatchRow, token: int) -> Finish | None:
+    def finish(self, row: BatchRow, token: int) -> Finish | None:
+        """Why a row ends with the token that it drew last; None where it goes on."""
         if token in self._defaults.ends:
             return "stop"
-        if row.sampling.stop and any(stop in self._decode(row.ids[-_TAIL:]) for stop in row.sampling.stop):
-            return "stop"
+        if row.sampling.stop and self._may_stop(token, row.sampling.stop):
+            tail = self._decode(row.ids[-_TAIL:])
+            if any(stop in tail for stop in row.sampling.stop):
+                return "stop"
         return "length" if len(row.ids) >= row.limit else None
+
+    def _may_stop(self, token: int, stops: Sequence[str]) -> bool:
+        """Whether a token can be the end of a stop string: spares reading the end of every row at every token.
+
+        Blanks are taken liberties with, and a token may be a part of a letter; those are looked at always.
+        """
+        piece = self._pieces.get(token)
+        if piece is None:
+            piece = self._pieces[token] = self._decode([token])
+        return not piece or "\ufffd" in piece or any(stop[-1:].isspace() or stop[-1:] in piece for stop in stops)
 
 
 def nucleus(scores: torch.Tensor, top_p: float) -> torch.Tensor:

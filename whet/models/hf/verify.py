@@ -54,7 +54,7 @@ def verify(folder: Path) -> WeightsVerdict:
     if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
         base = read_json(folder / "adapter_config.json").get("base_model_name_or_path", "its base model")
         return WeightsVerdict(
-            folder, (WeightsCheck("config", "fail", f"an adapter, not a model: merge it into {base} first"),)
+            folder, (WeightsCheck("config", "fail", f"an adapter, not a model: use it over {base}, hf:BASE+ADAPTER"),)
         )
     config = read_json(folder / "config.json")
     if not config:
@@ -78,7 +78,8 @@ def _gguf(path: Path) -> Iterator[WeightsCheck]:
     weights = read_weights(path)
     tools = "its chat template knows tools" if weights.knows_tools else "its chat template knows no tools"
     yield WeightsCheck("weights", "ok", f"GGUF, context {weights.context}, {tools}: runs as embedded:{path}")
-    yield WeightsCheck("training", "fail", "GGUF weights cannot be trained: get the safetensors of the same model")
+    told = f"through hf:{path}, which unpacks it once; the safetensors of the same model train more exactly"
+    yield WeightsCheck("training", "warn", told)
 
 
 def _architecture(config: dict[str, Any]) -> Iterator[WeightsCheck]:

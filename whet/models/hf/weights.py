@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,40 +16,24 @@ import transformers
 from PIL import Image, ImageOps
 
 from whet.errors import LimitReached, WhetError
+from whet.models.hf.adapter import laid_over
 from whet.models.hf.folder import Folder
 from whet.models.hf.prompt import Prompt, Renderer
-from whet.models.hf.rows import Chooser, Defaults, Watcher, new_row, text_of, top_entries
-
-
-@dataclass(frozen=True, slots=True)
-class RowResult:
-    """What came of one row: its text, why it ended, and the tokens that were read and drawn."""
-
-    text: str
-    finish: str
-    prompt_ids: Sequence[int]
-    completion_ids: Sequence[int]
-    entries: Sequence[Mapping[str, Any]] = ()
-    """The tokens with their log-probabilities, where these were asked for."""
+from whet.models.hf.rows import BatchRow, Chooser, Defaults, RowResult, Watcher, text_of, top_entries
 
 
 class LoadedWeights:
-    """A loaded model with its processor. Used from one thread at a time."""
+    """A model in memory with its processor, which pads on the left from here on. Used from one thread at a time."""
 
-    def __init__(self, folder: Folder, device: str, dtype: str, threads: int) -> None:
-        self._folder = folder
-        self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        if self.device == "cpu":
-            torch.set_num_threads(threads)
-        with _quiet():
-            self._processor, self._model = _loaded(folder, dtype)
-        self._model.to(self.device).eval()
-        self._tokenizer = getattr(self._processor, "tokenizer", self._processor)
+    def __init__(self, processor: Any, model: Any, context: int | None) -> None:
+        self._processor, self._model, self._context = processor, model, context
+        self._tokenizer = getattr(processor, "tokenizer", processor)
         self._tokenizer.padding_side = "left"
         if self._tokenizer.pad_token_id is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
-        self._defaults = _defaults(self._model.generation_config, self._tokenizer)
-        self._renderer = Renderer(self._processor, self._defaults.ends)
+        self._defaults = model_defaults(model.generation_config, self._tokenizer)
+        self._renderer = Renderer(processor, self._defaults.ends)
+        self.device = model.device
 
     def generate(
         self, prompts: Sequence[Prompt], stopped: Callable[[], bool] = lambda: False
@@ -104,7 +87,7 @@ class LoadedWeights:
             prompt.sampling.max_tokens if left is None else min(prompt.sampling.max_tokens, left)
             for prompt, left in zip(prompts, room, strict=True)
         ]
-        rows = [new_row(prompt.sampling, limit) for prompt, limit in zip(prompts, limits, strict=True)]
+        rows = [BatchRow(prompt.sampling, limit) for prompt, limit in zip(prompts, limits, strict=True)]
         with torch.inference_mode():
             self._model.generate(
                 **inputs,
@@ -116,17 +99,28 @@ class LoadedWeights:
             )
         for row, read in zip(rows, ids, strict=True):
             text = text_of(row, self._defaults.ends, self._decode)
-            yield RowResult(text, row.finish or "length", read, row.ids, top_entries(row, self._decode))
+            entries = top_entries(row, self._decode)
+            yield RowResult(text, row.finish or "length", read, row.ids, entries, row.logprobs)
 
     def _decode(self, ids: Sequence[int]) -> str:
         decoded: str = self._tokenizer.decode(list(ids), skip_special_tokens=True)
         return decoded
 
     def _room(self, length: int) -> int | None:
-        return None if self._folder.context is None else self._folder.context - length
+        return None if self._context is None else self._context - length
 
     def _overflow(self, length: int) -> Exception:
-        return LimitReached("context_overflow", f"a prompt of {length} tokens in a context of {self._folder.context}")
+        return LimitReached("context_overflow", f"a prompt of {length} tokens in a context of {self._context}")
+
+
+def load_weights(folder: Folder, device: str, dtype: str, threads: int) -> LoadedWeights:
+    """The weights of a folder, on the first GPU unless a device is named."""
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if device == "cpu":
+        torch.set_num_threads(threads)
+    with _quiet():
+        processor, model = _loaded(folder, dtype)
+    return LoadedWeights(processor, model.to(device).eval(), folder.context)
 
 
 def _loaded(folder: Folder, dtype: str) -> tuple[Any, Any]:
@@ -141,10 +135,11 @@ def _loaded(folder: Folder, dtype: str) -> tuple[Any, Any]:
         raise WhetError(f"transformers {transformers.__version__} cannot load {where}: {said}") from problem
     if not (getattr(processor, "chat_template", None) or getattr(processor, "tokenizer", processor).chat_template):
         raise WhetError(f"{where} has no chat template: a base model cannot hold a conversation")
-    return processor, model
+    return processor, model if folder.adapter is None else laid_over(model, folder.adapter)
 
 
-def _defaults(config: Any, tokenizer: Any) -> Defaults:
+def model_defaults(config: Any, tokenizer: Any) -> Defaults:
+    """What a model's generation config says of sampling, and the tokens that end a reply."""
     ends = config.eos_token_id if config.eos_token_id is not None else tokenizer.eos_token_id
     listed = ends if isinstance(ends, list) else [ends]
     sampled = bool(config.do_sample)

@@ -1,0 +1,220 @@
+"""Whole trainings of a tiny model: it learns, the gate decides, the claim is made on sealed tasks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_world import Hail, grpo_config, sft_config
+
+from whet.errors import WhetError
+from whet.learn.weights.base import open_base
+from whet.learn.weights.config import SftSection
+from whet.learn.weights.export import dataset_rows
+from whet.learn.weights.traces import TokenScribe, gather_traces
+from whet.ledger.store import Ledger
+from whet.models import ModelOptions, load_model
+from whet.models.hf.folder import read_folder
+from whet.models.hf.model import LocalModel
+from whet.rollout.tokens import token_sequences
+from whet.run.api import train
+from whet.run.train import TrainResult
+from whet.types import Playbook
+
+HAILED = {"tune": {"steps": 6, "segment": 3, "lr": 0.02}, "grpo": {"groups": 6, "generations": 8, "refill": 6}}
+
+
+@pytest.fixture(scope="module")
+def reinforced(base: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainResult:
+    runs = tmp_path_factory.mktemp("runs")
+    return train(grpo_config(base, **HAILED), env=Hail(), runs=runs, name="grpo")
+
+
+@pytest.fixture(scope="module")
+def imitated(base: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainResult:
+    config = sft_config(
+        base,
+        train={"tasks": 10},
+        tune={"steps": 30, "segment": 30, "lr": 0.005, "rank": 16, "micro": 10},
+        sft={"batch": 10},
+    )
+    return train(config, env=Hail(), runs=tmp_path_factory.mktemp("runs"), name="sft")
+
+
+def test_grpo_takes_a_tiny_model_from_nothing_to_everything(reinforced: TrainResult) -> None:
+    summary = reinforced.summary
+    first, last = reinforced.training.segments[0].log[0], reinforced.training.segments[-1].log[-1]  # type: ignore[attr-defined]
+    assert first["solved"] < 0.1
+    assert last["solved"] > 0.9
+    assert summary["baseline_test_hard"] == 0.0
+    assert summary["test_hard"] > 0.9
+    assert summary["test_delta_hard_interval"][0] > 0
+    assert any(judgement.accepted for judgement in reinforced.judge.judgements)
+
+
+def test_the_log_tells_signal_and_what_it_cost(reinforced: TrainResult) -> None:
+    rows = [json.loads(line) for line in (reinforced.folder / "training_log.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert rows[0]["generated_per_trained"] > 1
+    assert set(rows[0]) >= {"loss", "reward", "signal", "entropy", "parts", "rounds"}
+
+
+def test_every_attempt_is_in_the_ledger_with_the_version_that_drew_it(reinforced: TrainResult) -> None:
+    with Ledger.read(reinforced.folder) as ledger:
+        rollouts = [
+            r for purpose in ledger.purposes() for r in ledger.rollouts(purpose) if purpose.startswith("train/")
+        ]
+        assert len(rollouts) == reinforced.summary["train_rollouts"]
+        for rollout in rollouts[:50]:
+            version = "/".join(rollout.ticket.purpose.split("/")[1:3])
+            assert {turn.reply.version for turn in rollout.turns} == {version}
+            assert len(token_sequences(rollout.turns)) == 1
+            assert ledger.policy(rollout.policy).sampling.temperature == 1.0
+
+
+def test_start_up_says_what_trains_and_the_trained_weights_have_an_address(reinforced: TrainResult) -> None:
+    record = reinforced.training.segments[0]  # type: ignore[attr-defined]
+    assert "blocks 0 to 1 of 2" in record.trains
+    assert "frozen: model.embed_tokens" in record.trains
+    address = json.loads((reinforced.folder / "weights.json").read_text())["best"]
+    assert "+" in address
+    assert load_model(address, ModelOptions()).fingerprint == reinforced.judge.best.policy.model
+
+
+def test_sft_overfits_ten_traces(imitated: TrainResult) -> None:
+    log = imitated.training.segments[0].log  # type: ignore[attr-defined]
+    assert log[0]["loss"] > 5
+    assert log[-1]["loss"] < 0.1
+    assert log[-1]["mean_token_accuracy"] > 0.99
+    assert imitated.summary["test_hard"] == 1.0
+
+
+def test_grpo_goes_on_from_what_sft_taught(imitated: TrainResult, base: Path, tmp_path: Path) -> None:
+    address = json.loads((imitated.folder / "weights.json").read_text())["best"]
+    config = grpo_config(
+        base,
+        target={"model": address, "sampling": {"max_tokens": 3}},
+        tune={"steps": 1, "segment": 1, "lr": 1e-4},
+        grpo={"groups": 2, "generations": 4, "preset": "baseline"},
+    )
+    result = train(config, env=Hail(), runs=tmp_path, name="both")
+    record = result.training.segments[0]  # type: ignore[attr-defined]
+    assert record.log[0]["solved"] > 0.9
+    assert record.log[0]["kl"] == pytest.approx(0.0, abs=1e-4)
+
+
+def test_plays_of_two_turns_are_trained_on_as_one_sequence(base: Path, tmp_path: Path) -> None:
+    config = grpo_config(base, tune={"steps": 2, "segment": 2, "lr": 0.01}, grpo={"groups": 4, "generations": 6})
+    result = train(config, env=Hail(turns=2), runs=tmp_path, name="two")
+    with Ledger.read(result.folder) as ledger:
+        rollouts = [r for p in ledger.purposes() if p.startswith("train/") for r in ledger.rollouts(p)]
+    rollout, sequence = next((r, s[0]) for r in rollouts if len(s := token_sequences(r.turns)) == 1)
+    assert all(row["torn"] < 1 for row in result.training.segments[0].log)  # type: ignore[attr-defined]
+    assert len(rollout.turns) == 2
+    assert sum(sequence.mask) == sum(len(turn.reply.completion_ids) for turn in rollout.turns)
+    assert 0 in sequence.mask[sequence.mask.index(1) :]
+
+
+def test_all_weights_may_train(base: Path, tmp_path: Path) -> None:
+    config = sft_config(
+        base, tune={"method": "full", "steps": 4, "segment": 2, "micro": 16, "lr": 0.01, "judge": "last", "keep": 1}
+    )
+    result = train(config, env=Hail(), runs=tmp_path, name="full")
+    address = json.loads((result.folder / "weights.json").read_text())["best"]
+    assert len(result.judge.judgements) == 1
+    assert result.judge.judgements[0].accepted
+    assert address.endswith("s0002/model")
+    assert load_model(address, ModelOptions()).fingerprint == result.judge.best.policy.model
+    assert [place.name for place in (result.folder / "checkpoints").iterdir()] == ["s0002"]
+
+
+def test_rewards_that_never_vary_are_said_aloud(base: Path, tmp_path: Path) -> None:
+    config = grpo_config(
+        base, tune={"steps": 1, "segment": 1}, grpo={"groups": 2, "generations": 2}, reward={"check": False}
+    )
+    told: list[str] = []
+    train(config, env=Hail(flat=True), runs=tmp_path, name="flat", watch=lambda training: told.extend(training.news()))
+    assert any("no group's rewards differ" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("sections", "problem"),
+    [
+        ({"grpo": {"generations": 1}}, "a group of one has nothing to be compared with"),
+        ({"grpo": {"groups": 3, "generations": 3}, "tune": {"micro": 2}}, "does not divide grpo.groups"),
+        ({"grpo": {"updates": 2}, "tune": {"segment": 3}}, "must be a multiple of grpo.updates"),
+        ({"curriculum": {"kind": "stages", "stages": [["none such"]]}}, "no train task is of none such"),
+        ({"target": {"model": "openai:gpt-4.1"}}, "trains weights, and openai:gpt-4.1 are none of this machine"),
+    ],
+)
+def test_a_config_that_cannot_work_is_one_line(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sections: dict[str, Any], problem: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with pytest.raises(WhetError, match=problem):
+        train(grpo_config(base, **sections), env=Hail(), runs=tmp_path)
+
+
+def test_learning_stops_before_it_takes_more_rollouts_than_it_was_given(base: Path, tmp_path: Path) -> None:
+    config = grpo_config(
+        base,
+        train={"max_rollouts": 20, "test": 0},
+        tune={"steps": 4, "segment": 2},
+        grpo={"groups": 3, "generations": 4},
+    )
+    result = train(config, env=Hail(), runs=tmp_path, name="short")
+    assert "0 of 20 rollouts taken, the next segment does not fit" in result.training.spent
+
+
+def test_trained_weights_leave_the_house(reinforced: TrainResult, tmp_path: Path, whet: Any) -> None:
+    address = json.loads((reinforced.folder / "weights.json").read_text())["best"]
+    told = whet("export", "adapter", reinforced.folder, "--out", tmp_path / "a")
+    assert told.code == 0, told.err
+    base = address.removeprefix("hf:").partition("+")[0]
+    best = reinforced.judge.best.policy.model
+    assert load_model(f"hf:{base}+{tmp_path / 'a'}", ModelOptions()).fingerprint == best
+    assert whet("export", "merged", address, "--out", tmp_path / "m").code == 0
+    assert load_model(f"hf:{tmp_path / 'm'}", ModelOptions()).context == 4096
+    again = whet("export", "merged", address, "--out", tmp_path / "m")
+    assert again.code == 2
+    assert "is there already" in again.err
+
+
+def test_train_tasks_are_rows_for_other_trainers() -> None:
+    [row] = dataset_rows(Hail(), [3], Playbook("beg"))
+    assert row == {
+        "messages": [{"role": "system", "content": "beg"}, {"role": "user", "content": "dddd"}],
+        "task": "train/3",
+        "task_type": "odd",
+        "difficulty": "easy",
+        "group_label": "h",
+    }
+
+
+def test_solved_rollouts_of_a_run_are_imitated_with_or_without_their_playbook(
+    reinforced: TrainResult, base: Path
+) -> None:
+    held = open_base(read_folder(str(base)))
+    speaker = load_model(f"hf:{base}", ModelOptions())
+    assert isinstance(speaker, LocalModel)
+    section = SftSection(source="run", path=str(reinforced.folder), purpose="train/s0001/0")
+    with Ledger.read(reinforced.folder) as ledger:
+        purposes = [purpose for purpose in ledger.purposes() if purpose.startswith("train/s0001/0/")]
+        solved = [r for p in purposes for r in ledger.rollouts(p) if r.score is not None and r.score.hard]
+    found = gather_traces(section, Hail(), (), TokenScribe(held, speaker.form), Playbook("beg"), None)
+    assert len(found.traces) == len(solved) > 0
+    for trace in found.traces:
+        first = trace.sequences[0]
+        assert held.tokenizer.decode(first.ids[first.mask.index(1) :]).startswith("h")
+        assert not held.tokenizer.decode(first.ids).startswith("<|system|>beg")
+    dropped = gather_traces(
+        section.model_copy(update={"playbook": "drop"}),
+        Hail(),
+        (),
+        TokenScribe(held, speaker.form),
+        Playbook("beg"),
+        None,
+    )
+    assert held.tokenizer.decode(dropped.traces[0].sequences[0].ids).startswith("<|system|>beg")

@@ -1,0 +1,298 @@
+"""A weight learner at work in a run: segment after segment, each an effect; checkpoints come before the gate.
+
+A segment's key is its number and its parent's digest. One that is remembered is not trained again; one that is not is
+begun from its parent's checkpoint. The judge keeps a checkpoint as it keeps a playbook: by evidence on select tasks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from whet.config.train import TrainConfig
+from whet.errors import WhetError
+from whet.files import write_json
+from whet.keys import digest
+from whet.learn.candidate import Candidate
+from whet.learn.judge import Judge, Judgement
+from whet.learn.learner import Assignment, Training
+from whet.learn.outcome_files import write_lines
+from whet.learn.weights.checkpoint import FOLDER, Shelf, model_address
+from whet.learn.weights.config import TuneSection
+from whet.learn.workshop import Spent, Workshop
+from whet.models.base import Model, Request
+from whet.models.hf.address import read_address, split
+from whet.models.hf.chat_form import ChatForm
+from whet.models.hf.folder import Folder
+from whet.models.hf.model import SCHEME, LocalModel
+from whet.rollout.cast import open_model
+from whet.rollout.session import Halted
+from whet.types import Policy, Reply, Rollout
+
+SEGMENT = "segment"
+"""The kind of effect that a segment is."""
+
+
+class SegmentTrainer(Protocol):
+    """Trains one segment: the part in which learners of weights differ."""
+
+    def __call__(self, order: Any, course: WeightsCourse, folder: Folder, form: ChatForm) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRecord:
+    """A segment as it is remembered. `fingerprint` is that of the model it made."""
+
+    number: int
+    checkpoint: str
+    fingerprint: str
+    log: Sequence[dict[str, Any]]
+    trains: str
+    told: Sequence[str]
+    rollouts: int
+    seconds: float
+
+    @classmethod
+    def read(cls, body: dict[str, Any]) -> SegmentRecord:
+        return cls(**{name: body[name] for name in cls.__dataclass_fields__})
+
+    def as_data(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+class CheckpointModel(Model):
+    """The weights of a checkpoint behind the fingerprint that the ledger has for them; opened at the first call."""
+
+    def __init__(self, fingerprint: str, address: str, open_it: Callable[[], Model], width: int | None) -> None:
+        self.name = address
+        self.fingerprint = fingerprint
+        self.width = width
+        self._open = open_it
+        self._model: Model | None = None
+
+    async def complete(self, request: Request) -> Reply:
+        if self._model is None:
+            model = self._open()
+            if model.fingerprint != self.fingerprint:
+                raise WhetError(f"{self.name} is no longer what was trained: its content has another fingerprint")
+            self._model = model
+        return await self._model.complete(request)
+
+    async def close(self) -> None:
+        await self.rest()
+
+    async def rest(self) -> None:
+        """Let go of the weights; the next call opens them again."""
+        model, self._model = self._model, None
+        if model is not None:
+            await model.close()
+
+
+@dataclass(slots=True)
+class WeightsCourse(Training):
+    """A training of weights. Everything it holds is made anew from the ledger when the run is started again."""
+
+    shop: Workshop
+    judge: Judge
+    config: Any
+    tasks: tuple[int, ...]
+    train_segment: SegmentTrainer
+    moved: Callable[[], None] = lambda: None
+    attempts_a_step: int = 0
+    """Rollouts that a step takes at least."""
+    segments: list[SegmentRecord] = field(default_factory=list)
+    judgements: dict[int, Judgement] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    steps_done: int = 0
+    spent: str = ""
+    _models: dict[str, CheckpointModel] = field(default_factory=dict)
+
+    @classmethod
+    def begin(cls, assignment: Assignment, train_segment: SegmentTrainer, attempts_a_step: int = 0) -> WeightsCourse:
+        address = assignment.config.target.model
+        if not address.startswith(SCHEME):
+            raise WhetError(
+                f"learner = {assignment.config.learner!r} trains weights, and {address} are none of this machine; set "
+                "target.model to hf:DIR or hf:FILE.gguf"
+            )
+        if not assignment.tasks:
+            raise WhetError(f"{assignment.shop.env.name}: there are no train tasks to learn from")
+        place = assignment.shop, assignment.judge, assignment.config, assignment.tasks
+        return cls(*place, train_segment, assignment.moved, attempts_a_step)
+
+    @property
+    def tune(self) -> TuneSection:
+        tune: TuneSection = self.config.tune
+        return tune
+
+    @property
+    def shelf(self) -> Shelf:
+        return Shelf((self.shop.session.folder / FOLDER).resolve())
+
+    async def run(self) -> None:
+        parent: SegmentRecord | None = None
+        for number in range(1, self.tune.segments + 1):
+            parent = await self._segment(number, parent)
+            self._tell(parent)
+            self.segments.append(parent)
+            self._seat(parent)
+            self.moved()
+            if self.tune.judge == "every" or number == self.tune.segments:
+                await self._judge(parent)
+            self._prune()
+            self.steps_done = number
+            self.moved()
+        await self.judge.validate()
+        self.moved()
+
+    # ------------------------------------------------------------------------------------------- a segment
+
+    async def _segment(self, number: int, parent: SegmentRecord | None) -> SegmentRecord:
+        ledger = self.shop.ledger
+        purpose = f"{SEGMENT}/s{number:04d}"
+        start = parent.fingerprint if parent else self.judge.initial.model
+        key = digest(SEGMENT, number, start)
+        known = ledger.effect(key, start, purpose)
+        if known is not None:
+            return SegmentRecord.read(known)
+        self._refuse_beyond_limit()
+        record = await self._train(number, parent)
+        ledger.add_effect(key, SEGMENT, purpose, start, record.as_data())
+        return record
+
+    def _refuse_beyond_limit(self) -> None:
+        """A segment that would take more rollouts than learning was given is not begun."""
+        most = self.shop.max_rollouts
+        taken = self.shop.planned + sum(record.rollouts for record in self.segments)
+        if most is not None and taken + self.attempts_a_step * self.tune.segment > most:
+            raise Spent(f"{taken} of {most} rollouts taken, the next segment does not fit")
+
+    async def _train(self, number: int, parent: SegmentRecord | None) -> SegmentRecord:
+        """Train the segment in a thread of its own: the loop stays free to hear that the run is to end."""
+        if not isinstance(self.shop.session.players.seat(self.judge.initial).player.model, LocalModel):
+            raise Halted("the ledger ends here")  # a run that is rebuilt from its ledger trains nothing
+        from whet.learn.weights.segment import SegmentHalt, SegmentOrder
+
+        before = self.shelf.place(parent.number) if parent else None
+        if before is not None and not before.is_dir():
+            raise WhetError(f"{before}: the checkpoint to go on from is gone; put it back, or start another run")
+        last = min(number * self.tune.segment, self.tune.steps)
+        order = SegmentOrder(number, last, before, self.shelf, self.tune, self.config.train.seed)
+        for model in self._models.values():
+            await model.rest()
+        speaker = self._opened(self.config.target.model)
+        folder = replace(read_address(self.config.target.model.removeprefix(SCHEME)), context=speaker.context)
+        work = asyncio.create_task(asyncio.to_thread(self.train_segment, order, self, folder, speaker.form))
+        try:
+            result = await asyncio.shield(work)
+        except asyncio.CancelledError:
+            order.stop.set()
+            await asyncio.wait([work])
+            raise
+        except SegmentHalt:
+            raise Halted("stopped within a segment") from None
+        finally:
+            await speaker.close()
+        self._remember(result.policies, result.rollouts)
+        made = self._opened(self._address(result.checkpoint))
+        await made.close()
+        return SegmentRecord(
+            number,
+            str(result.checkpoint.relative_to(self.shelf.folder.parent)),
+            made.fingerprint,
+            list(result.log),
+            result.trains,
+            list(result.told),
+            len(result.rollouts),
+            round(result.seconds, 3),
+        )
+
+    def _remember(self, policies: Sequence[Policy], rollouts: Sequence[Rollout]) -> None:
+        """The attempts of a segment into the ledger, with the version of the weights that made each."""
+        ledger = self.shop.ledger
+        for policy in policies:
+            ledger.add_policy(policy)
+        new = [rollout for rollout in rollouts if not ledger.has_rollout(rollout.key, rollout.request, "segment")]
+        ledger.add_rollouts(new)
+
+    # ------------------------------------------------------------------------------------------- its model
+
+    def _address(self, checkpoint: Path) -> str:
+        base, _ = split(self.config.target.model.removeprefix(SCHEME))
+        return model_address(base, checkpoint)
+
+    def _opened(self, address: str) -> LocalModel:
+        role = self.config.target.model_copy(update={"model": address})
+        model = open_model(role, self.config.control.target, self.shop.env)
+        assert isinstance(model, LocalModel)
+        return model
+
+    def _seat(self, record: SegmentRecord) -> None:
+        """Have the checkpoint answer for every policy of its fingerprint."""
+        address = self._address(self.shelf.folder.parent / record.checkpoint)
+        control = self.config.control.target
+        model = CheckpointModel(record.fingerprint, address, lambda: self._opened(address), control.slots)
+        self._models[record.fingerprint] = model
+        self.shop.session.players.add(model, control.width)
+
+    async def _judge(self, record: SegmentRecord) -> None:
+        policy = replace(self.judge.current.policy, model=record.fingerprint)
+        title = f"weights after step {self._last(record)}: {record.checkpoint}"
+        candidate = Candidate(policy, origin=f"segment_{record.number}", step=record.number, title=title)
+        self.judgements[record.number] = await self.judge.bring(f"s{record.number:04d}/decision", candidate)
+
+    def _prune(self) -> None:
+        wanted = {self.judge.best.policy.model, self.judge.current.policy.model}
+        kept = [self.shelf.place(record.number) for record in self.segments if record.fingerprint in wanted]
+        self.shelf.prune(self.segments[-1].number, self.tune.keep, kept)
+
+    def _last(self, record: SegmentRecord) -> int:
+        return min(record.number * self.tune.segment, self.tune.steps)
+
+    # ------------------------------------------------------------------------------------------- what others see
+
+    def _tell(self, record: SegmentRecord) -> None:
+        first, last = record.log[0], record.log[-1]
+        shown = [f"loss {first['loss']:.3g} to {last['loss']:.3g}"]
+        if "solved" in last:
+            shown += [f"{name} {first[name]:.2f} to {last[name]:.2f}" for name in ("solved", "signal")]
+        if not self.segments:
+            self.notes += record.trains.splitlines()
+        self.notes.append(f"segment {record.number}/{self.tune.segments}: {', '.join(shown)}, {record.checkpoint}")
+        self.notes += [f"  {line}" for line in record.told[:3]]
+
+    def news(self) -> Sequence[str]:
+        told, self.notes = self.notes, []
+        return told
+
+    def write(self, folder: Path) -> None:
+        """`training_log.jsonl`, a row for each step, and `weights.json`: where the best and the last weights lie."""
+        write_lines(folder / "training_log.jsonl", [row for record in self.segments for row in record.log])
+        places = {record.fingerprint: record.checkpoint for record in self.segments}
+        addresses = {
+            name: self._named(standing.policy.model, places)
+            for name, standing in (("best", self.judge.best), ("current", self.judge.current))
+        }
+        last = self._named(self.segments[-1].fingerprint if self.segments else "", places)
+        write_json(folder / "weights.json", {"base": self.config.target.model, **addresses, "last": last})
+
+    def _named(self, fingerprint: str, places: dict[str, str]) -> str:
+        if fingerprint not in places:
+            return str(self.config.target.model)
+        return self._address(self.shelf.folder.parent / places[fingerprint])
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "segments": len(self.segments),
+            "trained_steps": self._last(self.segments[-1]) if self.segments else 0,
+            "train_rollouts": sum(record.rollouts for record in self.segments),
+            "train_seconds": round(sum(record.seconds for record in self.segments), 1),
+        }
+
+
+def planned_segments(config: TrainConfig) -> int:
+    tune: TuneSection = config.tune  # type: ignore[attr-defined]
+    return tune.segments

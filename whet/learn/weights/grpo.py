@@ -1,0 +1,258 @@
+"""GRPO on the environment's own plays: TRL's trainer with our rollouts.
+
+What is added to TRL, through its `rollout_func`: plays of many turns, each of which goes on as soon as it can;
+tokens that others said are masked exactly; groups that teach nothing are replaced (`groups`); every attempt carries the
+version of the weights that drew it, and the loss refuses one that is older than the config allows. Advantages, clip, KL
+and the kinds of loss are TRL's own; `reference_loss` says on a page what they must come to.
+
+One process: TRL calls a rollout function in each process with that process's part of a batch, and a group must not be
+torn apart. Several GPUs are for a server that generates (vLLM), or for one run each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from datasets import Dataset
+from transformers import set_seed
+from trl import GRPOConfig as TrlGrpoConfig
+from trl import GRPOTrainer
+
+from whet.envs.base import Environment
+from whet.errors import WhetError
+from whet.learn.weights.base import Base, open_base
+from whet.learn.weights.checkpoint import read_state
+from whet.learn.weights.config import GrpoConfig, GrpoSection
+from whet.learn.weights.groups import Group, GroupBatch, fill
+from whet.learn.weights.live import LiveGenerator
+from whet.learn.weights.plays import PlayStage, play_groups
+from whet.learn.weights.rewards import reward_of
+from whet.learn.weights.segment import (
+    SavesWhole,
+    SegmentClock,
+    SegmentOrder,
+    SegmentResult,
+    common_arguments,
+    work_off,
+)
+from whet.learn.weights.supply import TaskSupply
+from whet.learn.weights.trainable import set_trainable
+from whet.models.hf.chat_form import ChatForm
+from whet.models.hf.folder import Folder
+from whet.rollout.conversation import AttemptLimits
+from whet.rollout.workbench import Workbench
+from whet.types import Policy, Rollout, Score
+
+VERSION = "policy_version"
+
+
+def version_name(segment: int, step: int) -> str:
+    return f"s{segment:04d}/{step}"
+
+
+@dataclass(slots=True)
+class GroupRollouts:
+    """TRL's rollout function: from a step of training to rows of tokens with their rewards."""
+
+    stage: PlayStage
+    supply: TaskSupply
+    grpo: GrpoSection
+    segment: int
+    live: LiveGenerator
+    batches: list[tuple[int, GroupBatch]] = field(default_factory=list)
+
+    def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
+        """`prompts` only say how many attempts are wanted; which tasks these are is the supply's to say."""
+        step = int(trainer.state.global_step)
+        draws = self.grpo.generations
+        wanted, torn = divmod(len(prompts), draws)
+        if torn or trainer.accelerator.num_processes > 1:
+            raise WhetError("GRPO's plays run in one process: a group of attempts must not be divided among several")
+        version = version_name(self.segment, step)
+        played = 0
+
+        def play(tasks: Sequence[int]) -> list[Group]:
+            nonlocal played
+            groups = play_groups(self.stage, tasks, draws, f"train/{version}", played, version, generator)
+            played += len(tasks)
+            return groups
+
+        dynamic = bool(self.grpo.dynamic)
+        with self.live.at(version) as generator:
+            batch = fill(wanted, self.supply.draw(step), play, dynamic=dynamic, rounds=self.grpo.refill)
+        self.supply.went(sum(group.solved for group in batch.attempted) / len(batch.attempted))
+        self.batches.append((step + 1, batch))
+        return token_rows(batch)
+
+    @property
+    def rollouts(self) -> tuple[Rollout, ...]:
+        return tuple(
+            attempt.rollout for _, batch in self.batches for group in batch.attempted for attempt in group.attempts
+        )
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        return tuple(self.stage.policy_at(version_name(self.segment, step - 1)) for step, _ in self.batches)
+
+
+def token_rows(batch: GroupBatch) -> dict[str, Any]:
+    """The attempts of a batch as TRL takes them: up to the first drawn token it is prompt, then all else, masked.
+
+    A silent group's mask is empty: it fills its place in the batch and is not learnt from.
+    """
+    rows: dict[str, Any] = {name: [] for name in ("prompt_ids", "completion_ids", "env_mask", "reward")}
+    loud = len(batch.groups) - batch.silent
+    for number, group in enumerate(batch.groups):
+        for attempt in group.attempts:
+            sequence = attempt.sequence
+            assert sequence is not None, "a group that cannot be trained on is replaced"
+            first = sequence.mask.index(1)
+            mask = sequence.mask[first:] if number < loud else (0,) * (len(sequence.mask) - first)
+            rows["prompt_ids"].append(list(sequence.ids[:first]))
+            rows["completion_ids"].append(list(sequence.ids[first:]))
+            rows["env_mask"].append(list(mask))
+            rows["reward"].append(attempt.reward)
+    return {**rows, "logprobs": None}
+
+
+def earned(reward: Sequence[float], **_: Any) -> list[float]:
+    """TRL's reward function: what the plays earned is known already."""
+    return list(reward)
+
+
+class PlayTrainer(SavesWhole, GRPOTrainer):  # type: ignore[misc]
+    """TRL's GRPO trainer, which knows by which weights each row was drawn."""
+
+    most_age = 1
+    """Optimizer steps that may be taken from one batch of attempts."""
+
+    def _generate_and_score_completions(self, inputs: Any) -> Any:
+        scored = super()._generate_and_score_completions(inputs)
+        drawn = scored["completion_ids"]
+        scored[VERSION] = torch.full((drawn.shape[0],), self.state.global_step, device=drawn.device)
+        return scored
+
+    def _compute_loss(self, model: Any, inputs: Any) -> Any:
+        ages = self.state.global_step - inputs[VERSION]
+        if int(ages.max()) >= self.most_age or int(ages.min()) < 0:
+            raise WhetError(
+                f"step {self.state.global_step} would learn from attempts of the weights at step "
+                f"{int(inputs[VERSION].min())}; at most {self.most_age} steps may be taken from one batch"
+            )
+        return super()._compute_loss(model, inputs)
+
+
+def grpo_arguments(config: GrpoConfig, order: SegmentOrder, work: Path, device: str) -> TrlGrpoConfig:
+    """The config in TRL's words."""
+    grpo = config.grpo.settled()
+    common = common_arguments(order, work, device, grpo.rows_a_step)
+    return TrlGrpoConfig(
+        **common,
+        num_generations=grpo.generations,
+        steps_per_generation=common["gradient_accumulation_steps"] * grpo.updates,
+        num_iterations=grpo.iterations,
+        temperature=grpo.temperature,
+        max_completion_length=config.target.sampling.max_tokens,
+        beta=grpo.beta,
+        epsilon=grpo.epsilon,
+        epsilon_high=grpo.epsilon_high,
+        loss_type=grpo.loss,
+        scale_rewards=grpo.scale,
+        use_bias_correction_kl=False,
+        entropy_coef=grpo.entropy,
+        mask_truncated_completions=grpo.mask_truncated,
+        shuffle_dataset=False,
+        remove_unused_columns=False,
+    )
+
+
+def trainer_of(
+    config: GrpoConfig,
+    order: SegmentOrder,
+    base: Base,
+    module: Any,
+    rollouts: Callable[..., dict[str, Any]],
+    work: Path,
+    clock: SegmentClock,
+) -> PlayTrainer:
+    grpo = config.grpo
+    trainer = PlayTrainer(
+        model=module,
+        reward_funcs=[earned],
+        args=grpo_arguments(config, order, work, base.device),
+        train_dataset=Dataset.from_dict({"prompt": [str(at) for at in range(grpo.groups * grpo.updates)]}),
+        processing_class=base.tokenizer,
+        rollout_func=rollouts,
+        callbacks=[clock],
+    )
+    trainer.most_age = grpo.updates * grpo.iterations
+    return trainer
+
+
+def grpo_segment(
+    order: SegmentOrder,
+    config: GrpoConfig,
+    env: Environment,
+    tasks: Sequence[int],
+    policy: Policy,
+    limits: AttemptLimits,
+    folder: Folder,
+    form: ChatForm,
+) -> SegmentResult:
+    """One segment of GRPO."""
+    grpo = config.grpo.settled()
+    base = open_base(folder, config.tune.device, full=config.tune.method == "full")
+    set_seed(order.seed)
+    module, trains = set_trainable(base.module, config.tune, folder.adapter)
+    live = replace(base, module=module)
+    labels = {index: env.label("train", index) for index in tasks}
+    supply = TaskSupply(
+        labels, config.curriculum, seed=config.train.seed, steps=config.tune.steps, balance=grpo.balance
+    )
+    if order.parent is not None:
+        supply.restore(read_state(order.parent)["supply"])
+    sampling = replace(policy.sampling, temperature=grpo.temperature, top_p=1.0, logprobs=None)
+    with Workbench() as bench, closing(LiveGenerator(live, form, grpo.temperature, grpo.rows)) as generator:
+        stage = PlayStage(env, replace(policy, sampling=sampling), limits, reward_of(config.reward), bench)
+        rollouts = GroupRollouts(stage, supply, grpo, order.number, generator)
+
+        def build(work: Path, clock: SegmentClock) -> Any:
+            return trainer_of(config, order, live, module, rollouts, work, clock)
+
+        place, log, seconds = work_off(order, folder, build, lambda: {"supply": supply.state()})
+    figures = figures_of(rollouts.batches)
+    warnings = tuple(
+        f"step {step}: no group's rewards differ, so nothing was learnt"
+        for step in figures
+        if not figures[step]["signal"]
+    )
+    merged = tuple({**row, **figures.get(row["step"], {})} for row in log)
+    return SegmentResult(place, merged, str(trains), rollouts.rollouts, rollouts.policies, warnings, seconds)
+
+
+def figures_of(batches: Sequence[tuple[int, GroupBatch]]) -> dict[int, dict[str, Any]]:
+    """What is told of each batch of attempts, by the step that first learnt from it."""
+    return {
+        step: {
+            "signal": round(batch.signal, 4),
+            "generated_per_trained": round(batch.generated_per_trained, 4),
+            "rounds": batch.rounds,
+            "torn": round(batch.torn, 4),
+            "solved": round(sum(group.solved for group in batch.attempted) / len(batch.attempted), 4),
+            "parts": _parts(batch),
+        }
+        for step, batch in batches
+    }
+
+
+def _parts(batch: GroupBatch) -> dict[str, float]:
+    """The mean of every part of the scores."""
+    scores = [attempt.rollout.outcome for group in batch.attempted for attempt in group.attempts]
+    known = [score for score in scores if isinstance(score, Score)]
+    names = sorted({name for score in known for name in score.parts})
+    return {name: round(sum(score.parts.get(name, 0.0) for score in known) / len(known), 4) for name in names}

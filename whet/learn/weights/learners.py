@@ -1,0 +1,92 @@
+"""SFT and GRPO as the entry point `whet.learners` finds them. What needs torch is imported when a segment begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from whet.errors import WhetError
+from whet.learn.learner import Assignment, Learner
+from whet.learn.weights.config import GrpoConfig, SftConfig
+from whet.learn.weights.course import WeightsCourse
+from whet.models.hf.chat_form import ChatForm
+from whet.models.hf.folder import Folder
+
+
+class SftLearner(Learner):
+    """Supervised training on conversations: an oracle's, a run's or a file's."""
+
+    name = "sft"
+    about = "weights, by imitation: of the environment's oracle, of a run's solved rollouts, or of a file"
+    config = SftConfig
+
+    def steps(self, config: SftConfig, tasks: int) -> int:
+        return config.tune.segments
+
+    def describe(self, config: SftConfig, tasks: int) -> str:
+        return f"{_plan(config)}, {config.sft.batch} conversations each, from {config.sft.source}"
+
+    def begin(self, assignment: Assignment) -> WeightsCourse:
+        return WeightsCourse.begin(assignment, _imitate)
+
+
+class GrpoLearner(Learner):
+    """Reinforcement on the environment's own plays."""
+
+    name = "grpo"
+    about = "weights, by reinforcement on the environment's own plays (GRPO, with DAPO's changes as presets)"
+    config = GrpoConfig
+
+    def steps(self, config: GrpoConfig, tasks: int) -> int:
+        return config.tune.segments
+
+    def rollouts(self, config: GrpoConfig, tasks: int) -> int:
+        """Without those that replace groups of equal rewards."""
+        return config.grpo.rows_a_step * config.tune.steps // config.grpo.iterations
+
+    def describe(self, config: GrpoConfig, tasks: int) -> str:
+        grpo = config.grpo
+        return f"{_plan(config)}, {grpo.groups} groups of {grpo.generations} each, preset {grpo.preset}"
+
+    def begin(self, assignment: Assignment) -> WeightsCourse:
+        config: GrpoConfig = assignment.config
+        course = WeightsCourse.begin(assignment, _reinforce, config.grpo.rows_a_step // config.grpo.iterations)
+        if config.reward.check:
+            from whet.learn.weights.rewards import check_rewards, reward_of
+
+            course.notes.append(str(check_rewards(assignment.shop.env, assignment.tasks, reward_of(config.reward))))
+        return course
+
+
+def _plan(config: SftConfig | GrpoConfig) -> str:
+    tune = config.tune
+    what = f"LoRA of rank {tune.rank}" if tune.method == "lora" else "all weights"
+    where = "all blocks" if tune.blocks == "all" else f"the last {tune.blocks} blocks"
+    return f"{what} in {where}, {tune.steps} steps in {tune.segments} segments"
+
+
+def _imitate(order: Any, course: WeightsCourse, folder: Folder, form: ChatForm) -> Any:
+    _require()
+    from whet.learn.weights.sft import sft_segment
+
+    playbook = course.judge.initial.playbook
+    return sft_segment(order, course.config, course.shop.env, course.tasks, playbook, folder, form)
+
+
+def _reinforce(order: Any, course: WeightsCourse, folder: Folder, form: ChatForm) -> Any:
+    _require()
+    from whet.learn.weights.grpo import grpo_segment
+
+    limits, policy = course.shop.session.limits, course.judge.initial
+    return grpo_segment(order, course.config, course.shop.env, course.tasks, policy, limits, folder, form)
+
+
+def _require() -> None:
+    """A missing package is one line, before anything is loaded."""
+    from importlib.util import find_spec
+
+    absent = [name for name in ("torch", "transformers", "trl", "peft", "datasets") if find_spec(name) is None]
+    if absent:
+        raise WhetError(f"training weights needs {' and '.join(absent)}; run: pip install 'whet[train]'")
+
+
+SFT, GRPO = SftLearner(), GrpoLearner()

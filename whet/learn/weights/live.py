@@ -1,0 +1,96 @@
+"""Replies from weights that are being trained: the one seam between a trainer and whoever generates.
+
+`LiveGenerator` answers the requests of plays by the weights as they are. What it returns has exact tokens and the
+version of the policy that drew them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import torch
+
+from whet.errors import WhetError
+from whet.learn.weights.base import Base
+from whet.models.base import Request
+from whet.models.hf.chat_form import ChatForm
+from whet.models.hf.decoder import DecoderLimits
+from whet.models.hf.generator import Answered, PaddedGenerator, PagedGenerator, open_generator
+from whet.types import Reply
+
+CHUNK = DecoderLimits().chunk
+
+
+@dataclass(slots=True)
+class LiveGenerator:
+    """A base in training as a `Generator`, at most `rows` replies side by side.
+
+    The temperature is the trainer's: a reply that was drawn at another one would be learnt from with wrong
+    probabilities. It is opened at the first version, when a trainer has put the weights where they stay.
+    """
+
+    base: Base
+    form: ChatForm
+    temperature: float
+    rows: int
+    note: Callable[[str], None] = lambda line: None
+    version: str = field(default="", init=False)
+    _inner: PagedGenerator | PaddedGenerator | None = field(default=None, init=False)
+
+    @contextmanager
+    def at(self, version: str) -> Iterator[LiveGenerator]:
+        """Within this the weights are those of `version` and do not train: what was read with others is forgotten."""
+        if self._inner is None:
+            limits = DecoderLimits(self.rows, self.base.folder.context, chunk=max(CHUNK, 2 * self.rows))
+            self._inner = open_generator(self.base.module, self.base.processor, limits, self.form, self.note)
+        self._inner.refresh()
+        self.version = version
+        trains = self.base.module.training
+        self.base.module.eval()  # once for all plays: a pass need not look through the layers
+        try:
+            yield self
+        finally:
+            self.base.module.train(trains)
+
+    @property
+    def busy(self) -> bool:
+        return self._opened.busy
+
+    def submit(self, request: Request) -> int:
+        sampling = request.sampling
+        if sampling.temperature != self.temperature or sampling.top_p not in (None, 1.0):
+            raise WhetError(
+                f"a play asks for temperature {sampling.temperature} and top_p {sampling.top_p}; "
+                f"GRPO learns from replies at temperature {self.temperature:g} alone: set grpo.temperature to that"
+            )
+        return self._opened.submit(request)
+
+    def step(self) -> Answered:
+        try:
+            answered = self._opened.step()
+        except (torch.OutOfMemoryError, WhetError) as problem:
+            if not any(isinstance(error, torch.OutOfMemoryError) for error in (problem, problem.__cause__)):
+                raise
+            remedy = f"lower grpo.rows (now {self.rows}) or target.sampling.max_tokens"
+            raise out_of_memory("generation", remedy) from problem
+        return [
+            (ticket, replace(answer, version=self.version) if isinstance(answer, Reply) else answer)
+            for ticket, answer in answered
+        ]
+
+    def close(self) -> None:
+        """Give back the memory of keys and values."""
+        if self._inner is not None:
+            self._inner.close()
+
+    @property
+    def _opened(self) -> PagedGenerator | PaddedGenerator:
+        if self._inner is None:
+            raise WhetError("weights in training are asked before their version is known")
+        return self._inner
+
+
+def out_of_memory(where: str, remedy: str) -> WhetError:
+    return WhetError(f"out of memory in {where}: {remedy}")

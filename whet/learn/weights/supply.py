@@ -1,0 +1,107 @@
+"""Which train tasks come when: shuffled rounds, balanced by kind, in stages, or in a band around a solve rate.
+
+What a supply must remember is a few numbers, which stand in every checkpoint: a resumed training goes on with the very
+task that would have come next.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from whet.errors import WhetError
+from whet.keys import seed_for
+from whet.learn.weights.config import CurriculumSection
+from whet.types import Label
+
+
+class TaskSupply:
+    """Train tasks in an order that depends on the seed, on how many were taken and on how they went, alone."""
+
+    def __init__(
+        self,
+        labels: Mapping[int, Label],
+        curriculum: CurriculumSection,
+        *,
+        seed: int,
+        steps: int,
+        balance: bool = False,
+    ) -> None:
+        self._labels = labels
+        self._curriculum = curriculum
+        self._seed = seed
+        self._steps = steps
+        self._balance = balance
+        self.taken: dict[str, int] = {}
+        """Tasks taken so far, by pool."""
+        self.rung = 0
+        """Where on its ladder a band stands."""
+        for names in self._pools():
+            if not self._members(names):
+                known = sorted(
+                    {label.difficulty for label in labels.values()} | {label.kind for label in labels.values()}
+                )
+                raise WhetError(
+                    f"curriculum: no train task is of {' or '.join(names)}; there are {', '.join(filter(None, known))}"
+                )
+
+    def state(self) -> dict[str, Any]:
+        return {"taken": dict(self.taken), "rung": self.rung}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.taken = dict(state["taken"])
+        self.rung = int(state["rung"])
+
+    def stage(self, step: int) -> tuple[str, ...]:
+        """The difficulties or kinds that are learnt at a step; empty for all."""
+        section = self._curriculum
+        if section.kind == "stages":
+            return section.stages[min(len(section.stages) - 1, step * len(section.stages) // self._steps)]
+        if section.kind == "band":
+            return (section.ladder[self.rung],)
+        return ()
+
+    def draw(self, step: int) -> Iterator[int]:
+        """Tasks for a step, as many as are asked for; each pool is gone through before it is shuffled again."""
+        names = self.stage(step)
+        pools = self._strata(names) if self._balance else [("|".join(names), self._members(names))]
+        while True:
+            for name, members in pools:
+                taken = self.taken.get(name, 0)
+                self.taken[name] = taken + 1
+                yield self._shuffled(name, members, taken // len(members))[taken % len(members)]
+
+    def went(self, solved: float) -> None:
+        """How a step went: a band climbs where most is solved and steps down where little is."""
+        section = self._curriculum
+        if section.kind != "band":
+            return
+        if solved > section.high:
+            self.rung = min(self.rung + 1, len(section.ladder) - 1)
+        elif solved < section.low:
+            self.rung = max(self.rung - 1, 0)
+
+    def _pools(self) -> list[tuple[str, ...]]:
+        section = self._curriculum
+        if section.kind == "band" and not section.ladder:
+            raise WhetError("curriculum.kind = 'band' needs a ladder: difficulties from easy to hard")
+        if section.kind == "stages":
+            return list(section.stages)
+        return [(rung,) for rung in section.ladder] if section.kind == "band" else [()]
+
+    def _members(self, names: Sequence[str]) -> list[int]:
+        if not names:
+            return list(self._labels)
+        return [task for task, label in self._labels.items() if label.difficulty in names or label.kind in names]
+
+    def _strata(self, names: Sequence[str]) -> list[tuple[str, list[int]]]:
+        kinds: dict[str, list[int]] = {}
+        for task in self._members(names):
+            kinds.setdefault(f"{'|'.join(names)}/{self._labels[task].kind}", []).append(task)
+        return sorted(kinds.items())
+
+    def _shuffled(self, name: str, members: Sequence[int], turn: int) -> list[int]:
+        order = list(members)
+        random.Random(seed_for("supply", self._seed, name, turn)).shuffle(order)
+        return order

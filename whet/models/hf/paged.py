@@ -1,0 +1,170 @@
+"""Keys and values in pages, and attention that reads them there: what a model of transformers is run with.
+
+Tokens of many sequences stand in one row, one after the other, whether a sequence brings a whole prompt or one token.
+At every layer all new keys and values are written before any is read, so a sequence may read in the same pass what
+another has just begun with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn import functional
+from transformers import AttentionInterface
+
+from whet.errors import WhetError
+from whet.models.hf.pages import PAGE
+
+ATTENTION = "whet_paged"
+
+
+@dataclass(frozen=True, slots=True)
+class LayerShape:
+    """What one layer keeps of a token."""
+
+    heads: int
+    key: int
+    value: int
+
+
+class PagePool:
+    """The tensors behind a page table: for each layer the keys and the values of every place."""
+
+    def __init__(self, shapes: Sequence[LayerShape], pages: int, dtype: torch.dtype, device: torch.device) -> None:
+        self.pages = pages
+        places = pages * PAGE
+        self.keys = [torch.zeros(places, shape.heads, shape.key, dtype=dtype, device=device) for shape in shapes]
+        self.values = [torch.zeros(places, shape.heads, shape.value, dtype=dtype, device=device) for shape in shapes]
+
+    def write(self, layer: int, places: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> None:
+        """Keys and values `[1, heads, tokens, size]` of one layer, each token at its place."""
+        pool = self.keys[layer]
+        pool.index_copy_(0, places, keys[0].transpose(0, 1).to(pool.dtype))
+        self.values[layer].index_copy_(0, places, values[0].transpose(0, 1).to(pool.dtype))
+
+
+def token_bytes(shapes: Sequence[LayerShape], dtype: torch.dtype) -> int:
+    """Bytes that one token takes in all layers together."""
+    return sum(shape.heads * (shape.key + shape.value) for shape in shapes) * int(dtype.itemsize)
+
+
+@dataclass(slots=True)
+class PackedStep:
+    """One pass over tokens of many sequences, each with its new tokens side by side.
+
+    Sequence s brings the tokens from `starts[s]` to `starts[s + 1]`; with them it has `lengths[s]`, and its pages stand
+    in row s of `table`. `places` says where each token's key and value go.
+    """
+
+    pool: PagePool
+    ids: torch.Tensor
+    positions: torch.Tensor
+    places: torch.Tensor
+    starts: torch.Tensor
+    lengths: torch.Tensor
+    table: torch.Tensor
+    blocks: torch.Tensor | None = None
+    """For the kernel: which sequence each of its programs works for, and at which of its tokens it begins."""
+    narrow: bool = False
+    """Whether every sequence brings one token, which the kernel does in smaller blocks."""
+    counts: Sequence[tuple[int, int]] = ()
+    """For everything else: new tokens and all tokens of each sequence, as plain numbers."""
+
+    def attend(self, layer: int, query: torch.Tensor, scaling: float) -> torch.Tensor:
+        """What the queries `[1, heads, tokens, size]` find, as `[1, tokens, heads, size]`."""
+        keys, values = self.pool.keys[layer], self.pool.values[layer]
+        if self.blocks is not None:
+            from whet.models.hf.kernels import attend
+
+            return attend(self, query, keys, values, scaling)
+        parts, start = [], 0
+        while start < len(self.counts):
+            new = self.counts[start][0]
+            same = start
+            while same < len(self.counts) and self.counts[same][0] == new and (new == 1 or same == start):
+                same += 1
+            parts.append(self._batch(query, keys, values, scaling, start, same))
+            start = same
+        return torch.cat(parts, dim=1)
+
+    def _batch(
+        self, query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, scaling: float, first: int, last: int
+    ) -> torch.Tensor:
+        """Sequences `first` to `last`, which bring one token each, or one sequence that brings more."""
+        rows = last - first
+        begin = sum(new for new, _ in self.counts[:first])
+        new = self.counts[first][0]
+        longest = max(length for _, length in self.counts[first:last])
+        pages = self.table[first:last, : -(-longest // PAGE)].long()
+        held, size = keys.shape[1], keys.shape[2]
+        past = [
+            pool.view(-1, PAGE, *pool.shape[1:])[pages].flatten(1, 2)[:, :longest].transpose(1, 2)
+            for pool in (keys, values)
+        ]
+        heads = query.shape[1]
+        asked = query[0, :, begin : begin + rows * new].transpose(0, 1)  # [rows * new, heads, size]
+        # The heads that share a key stand as further queries, so no key is copied for them.
+        asked = asked.reshape(rows, new, held, heads // held, size).permute(0, 2, 3, 1, 4).reshape(rows, held, -1, size)
+        ends = torch.tensor([length for _, length in self.counts[first:last]], device=query.device)
+        reach = ends[:, None] - new + torch.arange(new, device=query.device)  # the last place that a query may read
+        seen = torch.arange(longest, device=query.device) <= reach[..., None]
+        mask = seen[:, None, None].expand(rows, 1, heads // held, new, longest).flatten(2, 3)
+        found = functional.scaled_dot_product_attention(asked, past[0], past[1], attn_mask=mask, scale=scaling)
+        found = found.view(rows, held, heads // held, new, -1).permute(0, 3, 1, 2, 4)
+        return found.reshape(1, rows * new, heads, -1)
+
+
+def paged_attention(
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    *,
+    packed: PackedStep,
+    scaling: float | None = None,
+    **other: Any,
+) -> tuple[torch.Tensor, None]:
+    """The attention that transformers calls at every layer, under the name of `ATTENTION`."""
+    strange = [name for name in ("sliding_window", "softcap", "s_aux") if other.get(name) is not None]
+    if strange:
+        raise WhetError(f"its attention has a {strange[0]}, which pages do not know")
+    packed.pool.write(module.layer_idx, packed.places, key, value)
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    return packed.attend(module.layer_idx, query, scale), None
+
+
+AttentionInterface.register(ATTENTION, paged_attention)
+
+
+@contextmanager
+def paged(model: Any) -> Iterator[None]:
+    """Within this, the model reads pages, drops nothing out and keeps no gradients; then it is as it was."""
+    before, trains = model.config._attn_implementation, model.training
+    model.config._attn_implementation = ATTENTION
+    if trains:
+        model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.config._attn_implementation = before
+        if trains:
+            model.train()
+
+
+def logits_of(model: Any, step: PackedStep, last: torch.Tensor) -> torch.Tensor:
+    """The scores after the tokens at `last`, as `[len(last), vocabulary]`."""
+    out = model(
+        input_ids=step.ids[None],
+        position_ids=step.positions[None],
+        use_cache=False,
+        logits_to_keep=last,
+        packed=step,
+    )
+    logits: torch.Tensor = out.logits[0]
+    return logits
