@@ -171,7 +171,8 @@ class RaceTrial(PairedTrial):
         """By task given to both: the candidate's mean over its first draws less the incumbent's."""
         both = (self.tally.count > 0).all(axis=0)
         means: Floats = np.nanmean(self.leading[:, :many, both], axis=1)
-        return means[CANDIDATE] - means[INCUMBENT]
+        moved: Floats = means[CANDIDATE] - means[INCUMBENT]
+        return moved
 
     def _no_rare_loss(self, contrast: ArmContrast, risks: int = 0) -> bool:
         """For a metric with shades: whether the gain is more than losses too rare to be among the tasks could undo."""
