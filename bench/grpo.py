@@ -2,10 +2,10 @@
 
 python bench/grpo.py [--quick] [--json FILE]
 
-64 plays (8 groups of 8) of four turns by a tiny random model with LoRA on a processor. Between two turns a tool is asked,
-which takes 50 ms. The trainer, its settings, the prompts, the number of tokens drawn a turn and the gradient step are
-the same on both sides; what differs is who plays. TRL hears a tool call in every reply (its parser is replaced, because
-a random model calls nothing), and its model cannot draw the end of a turn, as Whet's cannot. Then the same in one turn
+64 plays (8 groups of 8) of four turns by a tiny random model with LoRA on a processor. Between two turns a tool is
+asked, which takes 50 ms. The trainer, its settings, the prompts, the number of tokens drawn a turn and the gradient
+step are the same on both sides; what differs is who plays. TRL hears a tool call in every reply (its
+parser is replaced, because a random model calls nothing), and its model cannot draw the end of a turn, as Whet's cannot. Then the same in one turn
 without a tool; and last, how many of the groups that are trained on have rewards that differ, on tasks that the model
 solves now and then, with groups of equal rewards replaced and without.
 
@@ -215,6 +215,7 @@ def run_whet(
         trainer = trainer_of(config, order, base, base.module, rollouts, work, SegmentClock(order))
         clock = Clock()
         trainer.add_callback(clock)
+        trainer.remove_callback(transformers.PrinterCallback)
         trainer._save_checkpoint = lambda *_: None
         trainer.train()
     return clock.seconds, [batch for _, batch in rollouts.batches]
@@ -268,9 +269,11 @@ def run_trl(folder: Path, env: Sight, steps: int, work: Path) -> tuple[float, li
     return clock.seconds, signal
 
 
-def compared(name: str, bar: float, ours: Callable[[], float], theirs: Callable[[], float], condition: str) -> Row:
+def compared(
+    name: str, bar: float, rounds: int, ours: Callable[[], float], theirs: Callable[[], float], condition: str
+) -> Row:
     """In turns, so that a busy machine is busy for both; the median of each."""
-    pairs = [(ours(), theirs()) for _ in range(2)]
+    pairs = [(ours(), theirs()) for _ in range(rounds)]
     value, peer = (statistics.median(side) for side in zip(*pairs, strict=True))
     ratio = peer / value
     return Row(name, value, "s a step", bar, ratio >= bar, "TRL", peer, ratio, condition)
@@ -287,6 +290,7 @@ def rows(quick: bool) -> Any:
             yield compared(
                 name,
                 bar,
+                1 if quick else 2,
                 lambda env=env: run_whet(folder, env, steps, work)[0],
                 lambda env=env: run_trl(folder, env, steps, work)[0],
                 told,
