@@ -222,7 +222,7 @@ def test_a_resumed_run_keeps_its_identity(tmp_path: Path) -> None:
 
 def test_the_memory_of_steps_survives_a_resume(tmp_path: Path) -> None:
     """After a resume in the middle of an epoch the analysts saw no history."""
-    cut = trained(tmp_path / "run", config(control={"budget": {"calls": 260}}))
+    cut = trained(tmp_path / "run", config(control={"budget": {"calls": 180}}))
     assert cut.training.steps
     told: list[str] = []
 
