@@ -179,7 +179,7 @@ def test_worked_examples_take_no_more_than_was_foreseen(tmp_path: Path) -> None:
         gate={"pace": "patient"},
     )
     foreseen = plan.ahead()
-    assert foreseen == {"train": 2 * 24 + 4 * 36, "select": 4 * 6 * 24, "test": 2 * 40}
+    assert foreseen == {"train": 2 * 24 + 4 * 36, "select": 4 * 12 * 24, "test": 2 * 40}
     assert progress.asked["train"] <= foreseen["train"]
     assert progress.asked["select"] <= foreseen["select"]
     assert progress.asked["test"] == foreseen["test"]
@@ -217,6 +217,6 @@ def test_a_resumed_training_knows_what_lies_ahead(
         monkeypatch.setattr("sys.argv", ["whet", *words])
         with pytest.raises(SystemExit, match="0"):
             main()
-        assert told[0] == {"train": 24 + 2 * 36, "select": 2 * 6 * 24, "test": 2 * 40}
+        assert told[0] == {"train": 24 + 2 * 36, "select": 2 * 12 * 24, "test": 2 * 40}
     assert told[-1] == {"train": 0, "select": 0, "test": 2 * 40}
     assert "sealed test" in capsys.readouterr().out
