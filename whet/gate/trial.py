@@ -174,8 +174,8 @@ class PairedTrial:
 
     def _why_undecidable(self) -> tuple[str, str]:
         """Reason and detail where what was drawn cannot decide; both empty where it can."""
-        for arm in (INCUMBENT, CANDIDATE):
-            if any(self.have[arm]) and not any(self.read[arm]):
+        for arm, least in ((INCUMBENT, 1), (CANDIDATE, 1 / LEFT_OUT)):  # a race may end with one draw, and that a fault
+            if sum(self.have[arm]) >= least and not any(self.read[arm]):
                 told = "faults, or the environment does not report it"
                 return "unreported", f"no draw of the {ARMS[arm]} reads {self.gate.metric!s}: {told}"
         if len(self.left_out) > LEFT_OUT * self.bank.tasks:

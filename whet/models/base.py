@@ -92,6 +92,8 @@ class Model(Protocol):
     """Context length in tokens, where known."""
     unpaid: bool = False
     """True where nobody is called, so that there is nothing to pay for."""
+    tells_all: bool = False
+    """True for a program of ours: a usage without tokens is what it used, and not one that was left out."""
     sees_task: bool = False
     """True only for reference policies: the driver then hands them the task, truth included."""
     places_playbook: bool = False

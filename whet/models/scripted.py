@@ -80,7 +80,7 @@ def reference(name: str, fingerprint: str, baseline: Baseline) -> Scripted:
         return baseline(request.task, request.messages)
 
     model = Scripted(answer, address, sees_task=True, fingerprint=digest(address, fingerprint))
-    model.unpaid = True
+    model.tells_all = True
     return model
 
 

@@ -75,7 +75,8 @@ class Purse:
                 "set it with --set control.target.price='[in, out]' (dollars for a million tokens)"
             )
         most = None if price is None else (prompt * price.prompt + completion * price.completion) / 1e6
-        return Charge(self, AttemptReserve(prompt, completion, most), price, request.attempt, request.role)
+        reserve = AttemptReserve(prompt, completion, most)
+        return Charge(self, reserve, price, request.attempt, request.role, tells_all=model.tells_all)
 
     async def reserve(self, reserve: AttemptReserve) -> None:
         """Returns when `reserve` fits; raises `BudgetReached` when it never will."""
@@ -129,6 +130,8 @@ class Charge:
     key: str
     role: str
     attempt: int = 0
+    tells_all: bool = False
+    """Whether a usage without tokens is believed."""
     open: bool = False
     """Whether an attempt is under way that has not been settled."""
 
@@ -155,7 +158,7 @@ class Charge:
 
     def end(self, reply: Reply) -> None:
         """The attempt has been answered, and the server tells what it used."""
-        if believable(reply):
+        if self.tells_all or believable(reply):
             self._end("told", self._priced(reply.usage))
         else:
             self._end("untold", self.reserve.usage)

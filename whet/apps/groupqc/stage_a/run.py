@@ -274,8 +274,9 @@ class _AnswerWatch:
 
     def finished(self, rollout: Rollout) -> None:
         self._inner.finished(rollout)
-        # The engine commits at the end of this turn of the loop: nothing may depend on the answer before.
-        asyncio.get_running_loop().call_soon(self._settled, rollout.ticket)
+        # The journal commits at the end of the next turn of the loop: nothing may depend on the answer before.
+        loop = asyncio.get_running_loop()
+        loop.call_soon(loop.call_soon, self._settled, rollout.ticket)
 
     def ended(self) -> None:
         self._inner.ended()
