@@ -4,10 +4,10 @@ python bench/grpo.py [--quick] [--json FILE]
 
 64 plays (8 groups of 8) of four turns by a tiny random model with LoRA on a processor. Between two turns a tool is
 asked, which takes 50 ms. The trainer, its settings, the prompts, the number of tokens drawn a turn and the gradient
-step are the same on both sides; what differs is who plays. TRL hears a tool call in every reply (its
-parser is replaced, because a random model calls nothing), and its model cannot draw the end of a turn, as Whet's cannot. Then the same in one turn
-without a tool; and last, how many of the groups that are trained on have rewards that differ, on tasks that the model
-solves now and then, with groups of equal rewards replaced and without.
+step are the same on both sides; what differs is who plays. TRL hears a tool call in every reply (its parser is
+replaced, because a random model calls nothing), and its model cannot draw the end of a turn, as Whet's cannot. Then
+the same in one turn without a tool; and last, how many of the groups that are trained on have rewards that differ, on
+tasks that the model solves now and then, with groups of equal rewards replaced and without.
 
 It needs the extra `train`.
 """
