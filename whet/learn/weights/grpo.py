@@ -217,7 +217,9 @@ def grpo_segment(
     if order.parent is not None:
         supply.restore(read_state(order.parent)["supply"])
     sampling = replace(policy.sampling, temperature=grpo.temperature, top_p=1.0, logprobs=None)
-    with Workbench() as bench, closing(LiveGenerator(live, form, grpo.temperature, grpo.rows)) as generator:
+    notes: list[str] = []
+    speaking = LiveGenerator(live, form, grpo.temperature, grpo.rows, notes.append)
+    with Workbench() as bench, closing(speaking) as generator:
         stage = PlayStage(env, replace(policy, sampling=sampling), limits, reward_of(config.reward), bench)
         rollouts = GroupRollouts(stage, supply, grpo, order.number, generator)
 
@@ -232,7 +234,7 @@ def grpo_segment(
         if not figures[step]["signal"]
     )
     merged = tuple({**row, **figures.get(row["step"], {})} for row in log)
-    return SegmentResult(place, merged, str(trains), rollouts.rollouts, rollouts.policies, warnings, seconds)
+    return SegmentResult(place, merged, str(trains), rollouts.rollouts, rollouts.policies, (*notes, *warnings), seconds)
 
 
 def figures_of(batches: Sequence[tuple[int, GroupBatch]]) -> dict[int, dict[str, Any]]:
