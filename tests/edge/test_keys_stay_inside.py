@@ -175,7 +175,8 @@ def test_no_spelling_of_any_key_gets_past_the_keychain(before: bytes, key: str, 
     chain.add(key)
     for spell in SPELLINGS.values():
         hidden = chain.hide_bytes(before + spell(key).encode() + after)
-        if key not in HIDDEN * 20:
+        # One of digits alone is no key inside a longer number, which may hold it by chance.
+        if key not in HIDDEN * 20 and not key.isdigit():
             assert key.encode().lower() not in hidden.lower()
     encoded = base64.b64encode(before + key.encode() + after)
     assert HIDDEN.encode() in chain.hide_bytes(encoded)
