@@ -18,9 +18,10 @@ from whet.errors import FaultError, WhetError
 from whet.ledger.store import Ledger
 from whet.ledger.writer import LedgerWriter
 from whet.models.base import Request
+from whet.rollout.claim import Identity, RunStart
 from whet.rollout.player import Player, Players, Seat
 from whet.rollout.progress import Quiet
-from whet.rollout.session import DONE, ENDED, SESSION, Identity, RunStart, Session
+from whet.rollout.session import DONE, ENDED, SESSION, Session
 from whet.rollout.works import Works
 from whet.run.api import decide, evaluate
 from whet.types import Fault, Playbook, Policy, Reply, Task, Ticket, Work, failed, solved, user

@@ -10,30 +10,23 @@ is closed at the end are the same for all.
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-import orjson
-
-from whet import wire
-from whet.config.load import write_config
-from whet.config.playbooks import write_playbook
 from whet.config.schema import EndpointSection, PolicyConfig, SandboxSection
 from whet.envs.base import Environment
 from whet.errors import WhetError
-from whet.files import own_folder, owner_only, sweep, write_atomically
 from whet.keys import digest, policy_digest, rollout_key
 from whet.ledger.lock import WriterLock
 from whet.ledger.store import FILE, Ledger
 from whet.ledger.writer import LedgerWriter
-from whet.models.base import Model, Request
+from whet.models.base import Request
 from whet.open_files import calls_at_once
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
+from whet.rollout.claim import RunStart, claim
 from whet.rollout.conversation import AttemptLimits
 from whet.rollout.engine import Engine
 from whet.rollout.player import Players, Seat
@@ -42,10 +35,7 @@ from whet.rollout.purse import Purse, PurseLimits
 from whet.rollout.works import Works
 from whet.sandbox.base import Sandbox
 from whet.sandbox.isolation import open_gvisor, open_sandbox
-from whet.types import Outcome, Playbook, Policy, Reply, Role, Rollout, Ticket, Usage
-
-CONFIG = "config.toml"
-PLAYBOOK = "playbook.json"
+from whet.types import Outcome, Policy, Reply, Role, Rollout, Ticket, Usage
 
 SESSION, ENDED = "session", "ended"
 """Events: a session began, and ended after so many seconds, for a reason."""
@@ -63,45 +53,6 @@ PURSE_LOCK = "purse.lock"
 
 class Halted(Exception):
     """The run cannot go on now: a budget is reached, or a service gave out. Started again, it continues."""
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What a run's result depends on. Two runs of one identity are one run."""
-
-    config: dict[str, Any]
-    environment: str
-    model: str
-    playbook: str
-
-    @property
-    def digest(self) -> str:
-        return digest(self)
-
-
-@dataclass(frozen=True, slots=True)
-class RunStart:
-    """What a session begins with: which kind of run it is, where it lies, what it depends on, and who plays."""
-
-    kind: str
-    folder: Path
-    config: PolicyConfig
-    identity: Identity
-    env: Environment
-    model: Model
-    playbook: Playbook = Playbook()
-    tasks: Sequence[int] = ()
-    planned: int = 0
-    """Rollouts or steps that the plan holds, for whoever lists runs."""
-    optimizer: Model | None = None
-    more: Mapping[str, str] = field(default_factory=dict)
-    """Further facts to keep with the run, by name."""
-    elsewhere: str = "give this one another name with --run"
-    """What to do where the folder holds another run."""
-    shares: Path | None = None
-    """The folder of the run whose purse this one is paid from; None: its own."""
-    takes_over: bool = False
-    """Whether a folder in which nothing has been answered may go over to this run from another of its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +111,7 @@ class Session:
                 if seat is not None:
                     refuse_unpriced(start.config, role, seat.player.model)
             refuse_unpriced(start.config, "target", start.model)
-            with _claim(start) as ledger, _sharers(start) as sharers:
+            with claim(start) as ledger, _sharers(start) as sharers:
                 clock = Clock(seconds_of(ledger))
                 ledger.close_lost()
                 limits, spent = _purse_limits(start.config), ledger.account().spent
@@ -380,71 +331,3 @@ def open_named_sandbox(section: SandboxSection) -> Sandbox:
     if section.kind == "gvisor":
         return open_gvisor()
     return open_sandbox(allow_weak=section.allow_weak)
-
-
-# --------------------------------------------------------------------------------------------- the folder
-
-
-def _claim(start: RunStart) -> LedgerWriter:
-    """The run's ledger, opened for writing; made when there is none, refused when the folder holds another run."""
-    folder, identity = start.folder, start.identity.digest
-    new = not (folder / FILE).exists()
-    try:
-        with owner_only():
-            if new:
-                own_folder(folder)
-                _write_playbook(start)
-                _write_config(start)
-            ledger = LedgerWriter.create(folder) if new else LedgerWriter.open(folder)
-    except (OSError, sqlite3.Error) as problem:
-        told = getattr(problem, "strerror", None) or problem
-        raise WhetError(f"{folder}: cannot be written ({told}); mend it, or name another place with --runs") from None
-    try:
-        held = ledger.meta()
-        if held.get("identity", identity) != identity:
-            if not start.takes_over or held["kind"] != start.kind or ledger.counts()["rollouts"]:
-                raise WhetError(f"{folder}: holds another run ({_difference(start, held)}); {start.elsewhere}")
-            _write_playbook(start)
-        ledger.set_meta(
-            identity=identity,
-            depends_on=wire.dumps(start.identity.config).decode(),
-            kind=start.kind,
-            model=start.identity.model,
-            playbook=start.identity.playbook,
-            tasks=wire.dumps(start.tasks).decode(),
-            **start.more,
-        )
-        _write_config(start)
-        sweep(folder)
-    except BaseException:
-        ledger.close()
-        raise
-    return ledger
-
-
-def _write_playbook(start: RunStart) -> None:
-    write_atomically(start.folder / PLAYBOOK, write_playbook(start.playbook))
-
-
-def _write_config(start: RunStart) -> None:
-    """The resolved config; the playbook is the copy that the run keeps."""
-    data = write_config(start.config.with_playbook_at(str(start.folder / PLAYBOOK)))
-    path = start.folder / CONFIG
-    if not path.exists() or path.read_bytes() != data:
-        write_atomically(path, data)
-
-
-def _difference(start: RunStart, held: Mapping[str, str]) -> str:
-    """The first key that differs from what the stored run depends on, for the message."""
-    if held.get("kind", start.kind) != start.kind:
-        return f"it is of another kind: {held['kind']}"
-    stored, own = (orjson.loads(text) for text in (held["depends_on"], wire.dumps(start.identity.config)))
-    return next(_differing("", stored, own), "its environment, model or playbook has changed")
-
-
-def _differing(path: str, old: Any, new: Any) -> Iterator[str]:
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
-            yield from _differing(f"{path}.{key}".strip("."), old.get(key), new.get(key))
-    elif old != new and not path.endswith(".playbook"):
-        yield f"{path} = {old!r} there, {new!r} here"

@@ -28,9 +28,10 @@ from whet.learn.workshop import LEAK
 from whet.ledger.store import Ledger
 from whet.models.base import Model
 from whet.rollout.cast import BASELINE, open_model, refuse_unpriced
+from whet.rollout.claim import Identity, RunStart
 from whet.rollout.loop import finish
 from whet.rollout.progress import Progress, Quiet
-from whet.rollout.session import Halted, Identity, RunStart, Session
+from whet.rollout.session import Halted, Session
 from whet.run.compose import Given, build_environment
 from whet.run.evaluate import EvalPlan, plan_evaluation
 from whet.run.kinds import RunPage

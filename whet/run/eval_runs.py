@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from whet.config.schema import EvalConfig
 from whet.evals.table import summary_table
 from whet.ledger.store import Ledger
-from whet.rollout.session import CONFIG, ENDED, SESSION
+from whet.rollout.claim import CONFIG
+from whet.rollout.session import ENDED, SESSION
 from whet.run.caveats import read_caveats, since_lines
 from whet.run.compose import Given
 from whet.run.evaluate import KIND, EvalResult, run_evaluation

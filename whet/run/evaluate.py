@@ -15,9 +15,10 @@ from whet.evals.table import summary_table
 from whet.keys import digest
 from whet.models.base import Model
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
+from whet.rollout.claim import Identity, RunStart
 from whet.rollout.loop import finish
 from whet.rollout.progress import Progress, Quiet, Tally
-from whet.rollout.session import DONE, Identity, RunStart, Session
+from whet.rollout.session import DONE, Session
 from whet.run.caveats import note_caveats
 from whet.run.compose import Given, build_environment
 from whet.run.floor import play_floor

@@ -14,8 +14,9 @@ from whet.config.load import load_config, read_toml
 from whet.config.schema import EvalConfig, PolicyConfig
 from whet.errors import WhetError
 from whet.plugins import PluginGroup
+from whet.rollout.claim import CONFIG
 from whet.rollout.progress import Progress, Quiet
-from whet.rollout.session import CONFIG, SESSION
+from whet.rollout.session import SESSION
 from whet.run.compose import Given
 from whet.run.workspace import RUNS, Run, find_run, records_of, run_kind
 

@@ -23,9 +23,10 @@ from whet.learn.standing_files import write_standing
 from whet.learn.workshop import Spent, Workshop
 from whet.models.base import Model
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
+from whet.rollout.claim import Identity, RunStart
 from whet.rollout.loop import finish
 from whet.rollout.progress import Progress, Quiet
-from whet.rollout.session import DONE, Halted, Identity, RunStart, Session
+from whet.rollout.session import DONE, Halted, Session
 from whet.run.caveats import note_choice, was_opened
 from whet.run.compose import Given, build_environment
 from whet.run.decide import build_gate, without_excluded

@@ -12,9 +12,10 @@ from whet.config.playbooks import read_playbook
 from whet.evals.estimate import LEVEL
 from whet.learn.outcome_files import SUMMARY
 from whet.ledger.store import Ledger
+from whet.rollout.claim import CONFIG, PLAYBOOK
 from whet.rollout.loop import finish
 from whet.rollout.progress import Quiet
-from whet.rollout.session import CONFIG, DONE, ENDED, PLAYBOOK
+from whet.rollout.session import DONE, ENDED
 from whet.run.caveats import since_lines
 from whet.run.compose import Given
 from whet.run.kinds import Continuation, RunEntry

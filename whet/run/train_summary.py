@@ -14,7 +14,7 @@ from whet.learn.judge import Judge, Judgement
 from whet.learn.learner import Training
 from whet.learn.outcome_files import SUMMARY, drawn, mean, write_evaluation
 from whet.learn.workshop import LEAK
-from whet.rollout.session import RunStart
+from whet.rollout.claim import RunStart
 from whet.run.sealed_test import BEST, FINAL, INITIAL, KEPT, NONE, SealedResult
 
 SELECTION = "scores on select tasks chose among the candidates and are inflated; the claim is what test shows"

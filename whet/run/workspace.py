@@ -16,7 +16,8 @@ from whet.config.schema import EvalConfig, PolicyConfig
 from whet.errors import WhetError, broken_line
 from whet.ledger.account import Account
 from whet.ledger.store import FILE, Ledger
-from whet.rollout.session import CONFIG, ENDED, PLAYBOOK, SESSION, Identity
+from whet.rollout.claim import CONFIG, PLAYBOOK, Identity
+from whet.rollout.session import ENDED, SESSION
 from whet.types import Outcome, Playbook, Rollout
 
 RUNS = Path("runs")

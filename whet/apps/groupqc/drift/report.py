@@ -18,7 +18,7 @@ from whet.envs.groupqc.tickets.file import read_tickets
 from whet.envs.registry import Address
 from whet.errors import WhetError
 from whet.evals.paired import holm
-from whet.rollout.session import CONFIG
+from whet.rollout.claim import CONFIG
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -23,7 +23,8 @@ from whet.config.load import load_config
 from whet.envs.groupqc.photos.folder import index_of
 from whet.errors import WhetError
 from whet.ledger.store import Ledger
-from whet.rollout.session import CONFIG, DONE, SESSION
+from whet.rollout.claim import CONFIG
+from whet.rollout.session import DONE, SESSION
 from whet.run.compose import Given
 from whet.run.kinds import Continuation, RunEntry
 from whet.run.workspace import last_end

@@ -30,9 +30,10 @@ from whet.keys import digest, policy_digest, rollout_key
 from whet.ledger.store import FILE, Ledger
 from whet.models.base import Model
 from whet.rollout.cast import open_model, sampling_of
+from whet.rollout.claim import Identity, RunStart
 from whet.rollout.loop import finish
 from whet.rollout.progress import Progress, Quiet, Tally
-from whet.rollout.session import DONE, Identity, RunStart, Session
+from whet.rollout.session import DONE, Session
 from whet.run.kinds import RunPage
 from whet.types import Playbook, Policy, Rollout, Split, Ticket
 
