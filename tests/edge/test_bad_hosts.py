@@ -14,7 +14,6 @@ import stat
 import subprocess
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -436,28 +435,42 @@ def test_runs_that_is_a_file(whet: Whet, tmp_path: Path) -> None:
     harmless(whet("runs"))
 
 
+_AS_ANOTHER = """
+import contextlib, io, json, os, sys
+from whet.cli import main
+
+def said(*words):
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    sys.argv = ["whet", *words]
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return code, out.getvalue(), err.getvalue()
+
+words = json.loads(sys.argv[1])
+assert said(*words)[0] == 0  # as root, so that everything is loaded: the checkout itself may be closed to others
+os.setegid(65534)
+os.seteuid(65534)
+print(json.dumps([said(*words, "--runs", "closed"), said("runs"), said("runs", "show", "r")]))
+"""
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root, to become another user")
-def test_a_folder_without_permission(whet: Whet, tmp_path: Path) -> None:
-    """As another user, in a child that has everything loaded: the checkout itself may be closed to others."""
+def test_a_folder_without_permission(tmp_path: Path) -> None:
     shutil.copy(SUMS.removesuffix(":Sums"), tmp_path / "sums.py")
-    words = ("eval", "sums.py:Sums", *ORACLE)
-    assert whet(*words).code == 0
     for parent in (tmp_path, *tmp_path.parents[:3]):
         parent.chmod(0o755)
     (tmp_path / "closed").mkdir(mode=0o755)
-    child = os.fork()
-    if not child:
-        os.setegid(65534)
-        os.seteuid(65534)
-        try:
-            refused(whet(*words, "--runs", "closed"), "ermission denied", "--runs")
-            harmless(whet("runs"))
-            refused(whet("runs", "show", "r"), "r")
-            os._exit(0)
-        except BaseException:  # noqa: BLE001 - a child of a fork ends here
-            traceback.print_exc()
-            os._exit(1)
-    assert os.waitpid(child, 0)[1] == 0
+    words = orjson.dumps(("eval", "sums.py:Sums", *ORACLE)).decode()
+    command = [sys.executable, "-c", _AS_ANOTHER, words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    closed, listed, shown = (Said(*told) for told in orjson.loads(done.stdout.splitlines()[-1]))
+    refused(closed, "ermission denied", "--runs")
+    harmless(listed)
+    refused(shown, "r")
 
 
 # --------------------------------------------------------------------------------------------- process and terminal

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,14 +82,23 @@ def test_a_damaged_register_is_refused_in_a_line(tmp_path: Path) -> None:
         Register(tmp_path).openings(TASKS)
 
 
-def _open_some(folder: str, who: int) -> list[int]:
-    return [Register(Path(folder)).open_test(f"{who}-{at}", "run", TASKS).number for at in range(5)]
+_OPENER = """
+import sys
+from pathlib import Path
+from whet.run.register import Register
+for at in range(5):
+    print(Register(Path(sys.argv[1])).open_test(f"{sys.argv[2]}-{at}", "run", sys.argv[3:]).number)
+"""
 
 
 def test_processes_that_open_at_once_get_numbers_of_their_own(tmp_path: Path) -> None:
-    with multiprocessing.get_context("fork").Pool(4) as pool:
-        found = pool.starmap(_open_some, [(str(tmp_path), who) for who in range(4)])
-    assert sorted(number for numbers in found for number in numbers) == list(range(1, 21))
+    """Processes of their own: a copy of this one would hold the locks of threads that it does not have."""
+    processes = [
+        subprocess.Popen([sys.executable, "-c", _OPENER, tmp_path, str(who), *TASKS], stdout=subprocess.PIPE, text=True)
+        for who in range(4)
+    ]
+    told = [process.communicate(timeout=60)[0] for process in processes]
+    assert sorted(int(number) for lines in told for number in lines.split()) == list(range(1, 21))
 
 
 # ------------------------------------------------------------------------------------------- evaluations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import secrets
 import threading
 from collections.abc import Mapping
@@ -48,6 +49,7 @@ class Llama:
         self._closing = threading.Event()
         self._loading = threading.Lock()
         self._server: Any = None
+        atexit.register(self.release)
 
     def chat(self, body: bytes, stop: threading.Event) -> Future[list[bytes]]:
         """Post a chat completion; the future holds the answer's chunks. Setting `stop` ends a streamed one early."""
@@ -61,6 +63,7 @@ class Llama:
         The wait is not optional: llama.cpp aborts the process when a server goes away under a waiting call. It is
         short, because a streamed call ends at its next token or batch.
         """
+        atexit.unregister(self.release)
         self._closing.set()
         self._pool.shutdown(cancel_futures=True)
         self._server = None

@@ -6,6 +6,7 @@ of it a slot still held, moves the last bits of the numbers. The ledger is what 
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import threading
 import weakref
@@ -68,8 +69,10 @@ class EmbeddedModel(Model):
         self._options = replace(options, tools=tools, grammar_field="grammar")
         self._label = weights.path.stem
         self._llama = Llama(weights.path, self.context, options.threads, options.slots)
-        # Frees the weights when the model is dropped or the interpreter ends, if nobody closed it.
-        self._release = weakref.finalize(self, self._llama.release)
+        # Frees the weights when the model is dropped, if nobody closed it. Whoever drops it may be the garbage
+        # collector in the middle of anything, a lock of `threading` included, so it does not wait for the release.
+        self._dropped = weakref.finalize(self, _thread.start_new_thread, self._llama.release, ())
+        self._dropped.atexit = False
 
     async def complete(self, request: Request) -> Reply:
         stop = threading.Event()
@@ -88,7 +91,8 @@ class EmbeddedModel(Model):
         return reply if request.sampling.logprobs else replace(reply, trace=())
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._release)
+        self._dropped.detach()
+        await asyncio.to_thread(self._llama.release)
 
     def _body(self, request: Request) -> bytes:
         if any(isinstance(part, Image) for message in request.messages for part in parts(message)):
