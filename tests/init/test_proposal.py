@@ -56,9 +56,9 @@ def test_options_of_each_row_are_a_choice_by_letter(tmp_path: Path) -> None:
 
 def test_columns_of_letters_are_shown_as_options(tmp_path: Path) -> None:
     rows = [{"question": f"Q{i}?", "A": f"a{i}", "B": f"b{i}", "answer": "AB"[i % 2]} for i in range(8)]
-    assert proposed(tmp_path, rows)["prompt"].startswith(
-        "{question}\n\nA. {A}\nB. {B}\n\nReply with exactly one of: A, B"
-    )
+    args = proposed(tmp_path, rows)
+    assert args["options"] == ["A", "B"]
+    assert args["prompt"] == "{question}\n\nA. {A}\nB. {B}\n\nReply with the letter of one option."
 
 
 def test_a_context_comes_before_the_question(tmp_path: Path) -> None:

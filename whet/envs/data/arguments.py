@@ -10,6 +10,7 @@ from whet.envs.arguments import Argument
 from whet.envs.data.checks import build_check, check_arguments, check_named
 from whet.envs.data.checks.base import AnswerCheck
 from whet.envs.data.columns import ANSWERS, IDS, QUESTIONS, known, obvious
+from whet.envs.data.profile import is_missing
 from whet.envs.data.reply import INSTRUCTIONS, Form
 from whet.envs.data.source import DataSource
 from whet.envs.data.template import Template
@@ -20,7 +21,13 @@ OWN_ARGUMENTS = (
     Argument("prompt", str, "", "template with {column} fields [the question column and how to answer]"),
     Argument("answer", str, "", "column with the right answer [answer, label, target, ...]"),
     Argument(
-        "check", str, "exact", "exact, contains, regex, number, choice, em, f1, anls, json, python, command, rubric"
+        "check",
+        str,
+        "exact",
+        "exact, contains, regex, number, choice, set, list, em, f1, anls, json, python, command, rubric",
+    ),
+    Argument(
+        "skip_missing", bool, False, "leave out rows without a question or an answer, instead of refusing the file"
     ),
     Argument("read", Form, "reply", "where the answer stands: reply, line ('Answer: ...'), tag (<answer>) or code"),
     Argument("id", str, "", "column with a name for each row [id]"),
@@ -83,6 +90,22 @@ def settle(source: DataSource, args: Mapping[str, Any]) -> DataSettings:
     if overlap not in ("refuse", "drop"):
         raise WhetError(f"overlap: {overlap!r} is neither 'refuse' nor 'drop'")
     return DataSettings(check, prompt, form, columns, _fractions(args), args.get("seed", 0), overlap == "drop")
+
+
+def present(source: DataSource, args: Mapping[str, Any]) -> DataSource:
+    """With `skip_missing`, the rows that have an answer and something to ask; otherwise all of them."""
+    if not args.get("skip_missing"):
+        return source
+    settings = settle(source, args)
+    checked, asked = settings.check.answer, settings.prompt.columns
+    kept = [
+        index
+        for index, row in enumerate(source.rows)
+        if not (checked and is_missing(row.get(checked))) and any(not is_missing(row.get(column)) for column in asked)
+    ]
+    if not kept:
+        raise WhetError(f"{source.name}: no row has an answer in column {checked!r}")
+    return source.only(kept)
 
 
 def default_prompt(columns: Sequence[str], check: AnswerCheck, form: Form) -> str:

@@ -15,6 +15,9 @@ ANSWERS = (
     *("response", "gold", "queue", "intent", "sentiment"),
 )
 IDS = ("id", "uid", "uuid", "key", "qid", "example_id", "row_id", "ticket_id", "question_id")
+ID_WORDS = frozenset(("id", "ids", "uid", "uuid", "guid"))
+"""Words in the names of columns that say which one a row is, or to whom it belongs."""
+
 GROUPS = ("group", "customer", "user", "user_id", "customer_id", "author", "source", "document_id", "doc_id", "session")
 IMAGES = ("image", "images", "image_path", "picture", "photo", "screenshot")
 KINDS = ("kind", "type", "topic", "domain", "subject_area", "skill")

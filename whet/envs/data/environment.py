@@ -11,7 +11,7 @@ from typing import Any
 
 from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Messages, Play, ask
-from whet.envs.data.arguments import ARGUMENTS, PLACES, DataSettings, settle
+from whet.envs.data.arguments import ARGUMENTS, PLACES, DataSettings, present, settle
 from whet.envs.data.checks.rubric import JUDGING
 from whet.envs.data.images import image_paths, load_image
 from whet.envs.data.reply import read_answer, write_answer
@@ -31,7 +31,8 @@ class DataEnvironment(Environment):
         self._made_from = (source, dict(args))
         self.name = f"data:{Path(source).name}"
         accepted = accept(f"data:{source}", ARGUMENTS, args)
-        self._source: DataSource = read_source(Path(source), accepted.get("encoding", "utf-8"))
+        found = read_source(Path(source), accepted.get("encoding", "utf-8"))
+        self._source: DataSource = present(found, accepted)
         self._settings: DataSettings = settle(self._source, accepted)
         sides: RowSides = take_sides(self._source, self._settings, self._check_rows(), accepted.get("manifest", ""))
         self._indices: Mapping[Split, Sequence[int]] = {
@@ -42,7 +43,11 @@ class DataEnvironment(Environment):
         self._images: dict[str, Path] = {}
         check = self._settings.check
         self.judge = check.judge
-        self.about = f"{len(self._source.rows)} rows of {self._source.name}, checked by {args.get('check', 'exact')}"
+        left_out = len(found.rows) - len(self._source.rows)
+        skipped = f" ({left_out} more have no answer and are left out)" if left_out else ""
+        self.about = (
+            f"{len(self._source.rows)} rows of {self._source.name}, checked by {args.get('check', 'exact')}{skipped}"
+        )
         given = {name: value for name, value in accepted.items() if name not in PLACES}
         self.fingerprint = fingerprint(
             f"{self.name}@{self._source.digest[:12]}",

@@ -18,6 +18,9 @@ import orjson
 from whet.envs.data.charset import decode, refuse_foreign_bytes
 from whet.errors import WhetError
 
+DEEPEST = 4
+"""How many objects deep a column may lie."""
+
 
 @dataclass(frozen=True, slots=True)
 class RowTable:
@@ -122,15 +125,30 @@ def read_array(name: str, content: bytes, encoding: str) -> RowTable:
 
 
 def _objects(name: str, rows: list[Any], sound: bool, encoding: str, content: bytes) -> RowTable:
-    columns: dict[str, None] = {}
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
             raise WhetError(f"{name}: row {number} is {_kind(row)}, not an object with columns")
-        if row.keys() - columns.keys():
-            columns.update(dict.fromkeys(row))
     if not sound:
         refuse_foreign_bytes(name, rows, encoding, content)
+    return _with_parts(rows)
+
+
+def _with_parts(rows: list[dict[str, Any]]) -> RowTable:
+    """Objects in cells have columns of their own beside them: `annotation.label`."""
+    columns: dict[str, None] = {}
+    for row in rows:
+        for column, value in [entry for entry in row.items() if isinstance(entry[1], dict)]:
+            row.update((path, part) for path, part in _parts(column, value) if path not in row)
+        if row.keys() - columns.keys():
+            columns.update(dict.fromkeys(row))
     return RowTable(tuple(columns), rows)
+
+
+def _parts(path: str, value: dict[str, Any], depth: int = 1) -> Iterator[tuple[str, Any]]:
+    for name, part in value.items():
+        yield f"{path}.{name}", part
+        if isinstance(part, dict) and depth < DEEPEST:
+            yield from _parts(f"{path}.{name}", part, depth + 1)
 
 
 def _kind(value: Any) -> str:
@@ -152,7 +170,7 @@ def read_parquet(name: str, content: bytes, encoding: str) -> RowTable:
     except (arrow.ArrowException, OSError) as error:
         raise WhetError(f"{name}: is not a Parquet file: {str(error).splitlines()[0]}") from None
     rows = [{key: _plain(value) for key, value in row.items()} for row in table.to_pylist()]
-    return RowTable(tuple(table.column_names), rows)
+    return _with_parts(rows) if rows else RowTable(tuple(table.column_names), rows)
 
 
 def _plain(value: Any) -> Any:

@@ -1,11 +1,12 @@
 """A look at a file nobody has described: what seems to be asked, what the answer is, and how to check it.
 
-A proposal is arguments for a `data` environment, with a line for each thing that was assumed, so that it can be mended.
+Every column is judged by its name and by all of its cells. A proposal is arguments for a `data` environment, with a
+line for each thing that was assumed and one for each that could as well be otherwise, to be mended with an option.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,20 +14,29 @@ import orjson
 
 from whet.envs.data import columns as names
 from whet.envs.data.arguments import prompt_of
-from whet.envs.data.checks import build_check
-from whet.envs.data.checks.number import last_number
-from whet.envs.data.columns import obvious
+from whet.envs.data.checks import build_check, check_named
+from whet.envs.data.columns import known, obvious
+from whet.envs.data.guess import ColumnGuess, asked_together, guess, needs_no_caption, options_among
+from whet.envs.data.profile import ColumnProfile, is_missing, label_sets, profile, words_of
 from whet.envs.data.source import SIDES, DataSource
-from whet.envs.data.template import cell
+from whet.envs.data.template import Template, cell
 from whet.errors import WhetError
 
+OPTIONS = ("options", "choices", "alternatives", "candidates", "choices.text", "options.text")
 MOST_CLASSES = 20
-ROWS_A_CLASS = 3
-"""An answer column with at most so many values, each seen this often on average, is a choice among them."""
-
-OPTIONS = ("options", "choices")
-CONTEXTS = ("context", "passage", "document", "article", "background")
 LETTERS = "ABCDEFGH"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user has said about the file; the rest is looked for."""
+
+    answer: str = ""
+    prompt: str = ""
+    id: str = ""
+    group: str = ""
+    check: str = ""
+    skip_missing: bool = False
 
 
 @dataclass(slots=True)
@@ -35,6 +45,10 @@ class DataProposal:
 
     args: dict[str, Any] = field(default_factory=dict)
     assumed: list[str] = field(default_factory=list)
+    unsure: list[str] = field(default_factory=list)
+    """What could as well be otherwise, and the option that says so."""
+    rivals: tuple[str, ...] = ()
+    """Columns that the answer may be in, the likeliest first, where that is in doubt."""
     answer_length: int = 0
 
     def assume(self, why: str, **args: Any) -> None:
@@ -46,97 +60,193 @@ class DataProposal:
         return {value for value in self.args.values() if isinstance(value, str)}
 
 
-def propose(source: DataSource) -> DataProposal:
+def propose(source: DataSource, wishes: Wishes = Wishes()) -> DataProposal:
     """What to make of `source`; a `WhetError` where it holds no question and answer to speak of."""
     if len(source.columns) < 2:
         raise WhetError(f"{source.name}: has one column, {source.columns[0]!r}; a question and an answer take two")
+    _refuse_unknown(source, wishes)
+    columns = {column: profile(source, column) for column in source.columns}
     proposal = DataProposal()
-    _propose_roles(source, proposal)
-    _propose_splits(source, proposal)
-    answer = _answer_column(source, proposal)
-    question = obvious(source.columns, names.QUESTIONS, {*proposal.taken, answer}) or _longest(source, proposal, answer)
-    proposal.assume(f"the answer is in column {answer!r}", answer=answer)
-    _propose_check(source, proposal, answer)
-    _propose_prompt(source, proposal, question, answer)
+    _propose_roles(source, columns, proposal, wishes)
+    _propose_splits(source, columns, proposal, wishes)
+    asked = Template.parse(wishes.prompt, source.columns).columns if wishes.prompt else ()
+    found = guess(source, columns, {*proposal.taken, *asked}, wishes.answer)
+    _propose_answer(source, proposal, found, wishes)
+    _propose_check(source, columns, proposal, wishes)
+    _propose_prompt(source, columns, proposal, found.question, wishes)
     return proposal
 
 
-def _values(source: DataSource, column: str) -> list[str]:
-    return [cell(row.get(column)).strip() for row in source.rows]
+def _refuse_unknown(source: DataSource, wishes: Wishes) -> None:
+    for option, column in (("--answer", wishes.answer), ("--id", wishes.id), ("--group", wishes.group)):
+        if column:
+            known(column, source.columns, option)
+    if wishes.check:
+        check_named(wishes.check)
 
 
-def _propose_roles(source: DataSource, proposal: DataProposal) -> None:
-    rows = len(source.rows)
-    identity = obvious(source.columns, names.IDS)
-    if identity is not None:
-        values = _values(source, identity)
-        if all(values) and len(set(values)) == rows:
-            proposal.assume(f"column {identity!r} names the rows", id=identity)
+# --------------------------------------------------------------------------------------------- roles and splits
+
+
+def _propose_roles(
+    source: DataSource, columns: Mapping[str, ColumnProfile], proposal: DataProposal, wishes: Wishes
+) -> None:
+    identity = wishes.id or obvious(source.columns, names.IDS)
+    if wishes.id:
+        proposal.assume(f"column {identity!r} names the rows, as you said", id=identity)
+    elif identity is not None and columns[identity].unique and not columns[identity].missing:
+        proposal.assume(f"column {identity!r} names the rows", id=identity)
     images = obvious(source.columns, names.IMAGES, proposal.taken)
-    if images is not None:
+    if images is not None and images != wishes.answer:
         proposal.assume(f"column {images!r} holds paths of images", images=images)
-    for role, known, most in (("kind", names.KINDS, MOST_CLASSES), ("difficulty", names.DIFFICULTIES, MOST_CLASSES)):
-        column = obvious(source.columns, known, proposal.taken)
-        if column is not None and 1 < len(set(_values(source, column))) <= most:
+    for role, known_names in (("kind", names.KINDS), ("difficulty", names.DIFFICULTIES)):
+        column = obvious(source.columns, known_names, {*proposal.taken, wishes.answer})
+        if column is not None and 1 < columns[column].distinct <= MOST_CLASSES and not columns[column].missing:
             proposal.assume(f"column {column!r} holds the {role} of a task", **{role: column})
 
 
-def _propose_splits(source: DataSource, proposal: DataProposal) -> None:
+def _propose_splits(
+    source: DataSource, columns: Mapping[str, ColumnProfile], proposal: DataProposal, wishes: Wishes
+) -> None:
     if source.sides is not None:
         proposal.assumed.append("the folder gives the splits")
         return
     column = obvious(source.columns, names.SPLIT_COLUMNS, proposal.taken)
-    if column is not None and all(value.casefold() in SIDES for value in _values(source, column)):
+    if column is not None and all(cell(row.get(column)).strip().casefold() in SIDES for row in source.rows):
         proposal.assume(f"column {column!r} gives the splits", split=column)
         return
-    group = obvious(source.columns, names.GROUPS, proposal.taken)
-    if group is not None and 6 <= len(set(_values(source, group))) < len(source.rows):
-        proposal.assume(f"rows with the same {group!r} stay on one side of the splits", group=group)
+    group = wishes.group or _group(source, columns, proposal, wishes)
+    if group is not None:
+        said = ", as you said" if wishes.group else ""
+        proposal.assume(f"rows with the same {group!r} stay on one side of the splits{said}", group=group)
     proposal.assume("half of the rows are for training, a quarter each for select and test", split=[0.5, 0.25, 0.25])
 
 
-def _answer_column(source: DataSource, proposal: DataProposal) -> str:
-    found = obvious(source.columns, names.ANSWERS, proposal.taken)
-    if found is not None:
-        return found
-    question = obvious(source.columns, names.QUESTIONS, proposal.taken)
-    left = [column for column in source.columns if column not in proposal.taken and column != question]
-    if not left:
-        raise WhetError(f"{source.name}: no column looks like an answer; the columns are {', '.join(source.columns)}")
-    return min(reversed(left), key=lambda column: sum(map(len, _values(source, column))))
+def _group(
+    source: DataSource, columns: Mapping[str, ColumnProfile], proposal: DataProposal, wishes: Wishes
+) -> str | None:
+    """A column by whose values rows belong together: named so, or an id that comes again; each value on a few rows."""
+    free = [column for column in source.columns if column not in {*proposal.taken, wishes.answer}]
+    named = obvious(free, names.GROUPS)
+    ids = [column for column in free if set(words_of(column)) & names.ID_WORDS]
+    for column in ([named] if named is not None else []) + ids:
+        found = columns[column]
+        if not found.missing and 6 <= found.distinct < len(source.rows):
+            return column
+    return None
 
 
-def _longest(source: DataSource, proposal: DataProposal, answer: str) -> str:
-    left = [column for column in source.columns if column not in proposal.taken and column != answer]
-    if not left:
-        raise WhetError(f"{source.name}: no column looks like a question; the columns are {', '.join(source.columns)}")
-    return max(left, key=lambda column: sum(map(len, _values(source, column))))
+# --------------------------------------------------------------------------------------------- the answer
 
 
-# --------------------------------------------------------------------------------------------- the check
+def _propose_answer(source: DataSource, proposal: DataProposal, found: ColumnGuess, wishes: Wishes) -> None:
+    answer = wishes.answer or found.answer
+    said = ", as you said" if wishes.answer else ""
+    proposal.assume(f"the answer is in column {answer!r}{said}", answer=answer)
+    if found.rivals and not wishes.answer:
+        proposal.rivals = (answer, *found.rivals)
+        others = " or ".join(repr(column) for column in found.rivals[:3])
+        proposal.unsure.append(f"the answer may as well be {others}: say --answer COLUMN")
+    missing = [index for index, row in enumerate(source.rows) if is_missing(row.get(answer))]
+    if missing and wishes.skip_missing:
+        told = f"{len(missing)} rows without an answer are left out, as you said"
+        proposal.assume(told, skip_missing=True)
+    elif missing and not (wishes.check == "set" or _sets_of(source, answer)):
+        first = source.place(missing[0])
+        raise WhetError(
+            f"{first}, column {answer!r}: there is no answer ({len(missing)} of {len(source.rows)} rows have none); "
+            "leave them out with --skip-missing, or name another column with --answer"
+        )
 
 
-def _propose_check(source: DataSource, proposal: DataProposal, answer: str) -> None:
-    cells = [row.get(answer) for row in source.rows]
+def _sets_of(source: DataSource, answer: str) -> bool:
+    """Whether cells are lists, of which an empty one is an answer too."""
+    return any(isinstance(row.get(answer), list) for row in source.rows)
+
+
+def _propose_check(
+    source: DataSource, columns: Mapping[str, ColumnProfile], proposal: DataProposal, wishes: Wishes
+) -> None:
+    answer: str = proposal.args["answer"]
+    cells = [row.get(answer) for row in source.rows if not is_missing(row.get(answer))]
     values = [cell(value).strip() for value in cells]
-    empty = next((place for place, value in enumerate(values) if not value), None)
-    if empty is not None:
-        raise WhetError(f"{source.place(empty)}, column {answer!r}: there is no answer")
+    if not values:
+        raise WhetError(f"{source.name}, column {answer!r}: there is no answer in any row; name another with --answer")
     proposal.answer_length = max(map(len, values))
-    classes = sorted(set(values), key=values.index)
-    options = obvious(source.columns, OPTIONS, proposal.taken)
-    if options is not None and all(isinstance(row.get(options), list) for row in source.rows):
+    if wishes.check:
+        _take_check(source, columns, proposal, wishes.check, cells)
+        return
+    options = _options_column(source, columns, proposal)
+    listed = options_among(source.columns, {answer})
+    column, found = columns[answer], label_sets(cells)
+    if options is not None:
         proposal.assume(f"the answer is one of the options in column {options!r}", check="choice", choices=options)
-    elif all(isinstance(value, list) for value in cells):
+    elif listed and _among_options(source, listed, answer):
+        proposal.assume(
+            f"the answer is one of the options in {', '.join(listed)}", check="choice", options=list(listed)
+        )
+    elif found is not None and (not found.separator or not column.is_categorical):
+        _assume_set(proposal, found.labels, found.separator)
+    elif column.lists == 1.0:
         proposal.assume("a row lists several accepted answers, compared as EM does", check="em")
+        proposal.unsure.append(
+            "each of a row's listed answers counts as right: for all of them at once say --check set"
+        )
     elif all(_is_object(value) for value in cells):
         proposal.assume("the answer is a JSON object, compared field by field", check="json")
-    elif 1 < len(classes) <= min(MOST_CLASSES, len(values) // ROWS_A_CLASS) and proposal.answer_length <= 40:
-        proposal.assume(f"the answer is one of {len(classes)} labels", check="choice", choices=sorted(classes))
-    elif all(last_number(value, whole=True) is not None for value in values):
+    elif column.is_categorical:
+        _assume_labels(proposal, values)
+    elif column.numbers == 1.0:
         proposal.assume("the answer is a number", check="number")
     else:
         _propose_text_check(proposal, values)
+
+
+def _take_check(
+    source: DataSource, columns: Mapping[str, ColumnProfile], proposal: DataProposal, check: str, cells: Sequence[Any]
+) -> None:
+    """The check that the user named, with what it needs of the file."""
+    if check == "choice":
+        listed = options_among(source.columns, proposal.taken)
+        options = _options_column(source, columns, proposal)
+        if options is not None:
+            proposal.assume("the answer is checked by choice, as you said", check="choice", choices=options)
+        elif listed:
+            proposal.assume("the answer is checked by choice, as you said", check="choice", options=list(listed))
+        else:
+            _assume_labels(proposal, [cell(value).strip() for value in cells])
+    elif check == "set" and (found := label_sets(cells)):
+        _assume_set(proposal, found.labels, found.separator)
+    else:
+        proposal.assume(f"the answer is checked by {check}, as you said", check=check)
+
+
+def _options_column(source: DataSource, columns: Mapping[str, ColumnProfile], proposal: DataProposal) -> str | None:
+    """The column in which each row lists its own options."""
+    lists = [name for name, column in columns.items() if column.lists == 1.0 and not column.missing]
+    return obvious(lists, OPTIONS, proposal.taken)
+
+
+def _assume_labels(proposal: DataProposal, values: Sequence[str]) -> None:
+    classes = sorted(set(values))
+    proposal.assume(f"the answer is one of {len(classes)} labels", check="choice", choices=classes)
+
+
+def _assume_set(proposal: DataProposal, labels: Sequence[str], separator: str) -> None:
+    more: dict[str, Any] = {"separator": separator} if separator else {}
+    told = f"the answer is all that apply of {len(labels)} labels: solved when they are all there and no other"
+    proposal.assume(told, check="set", labels=list(labels), **more)
+
+
+def _among_options(source: DataSource, listed: Sequence[str], answer: str) -> bool:
+    """Whether every answer is a letter, a number or the text of an option."""
+    letters = LETTERS[: len(listed)].casefold()
+    for row in source.rows:
+        text = cell(row.get(answer)).strip().casefold()
+        texts = {cell(row.get(column)).strip().casefold() for column in listed}
+        if text and text not in texts and not (len(text) == 1 and (text in letters or text.isdigit())):
+            return False
+    return True
 
 
 def _propose_text_check(proposal: DataProposal, values: Sequence[str]) -> None:
@@ -148,6 +258,7 @@ def _propose_text_check(proposal: DataProposal, values: Sequence[str]) -> None:
     else:
         why = "answers are long: F1 over words is weak for them; better a python check or a rubric"
         proposal.assume(why, check="f1", threshold=0.6)
+        proposal.unsure.append("long answers are poorly checked by their words: say --check rubric or --check python")
 
 
 def _is_object(value: Any) -> bool:
@@ -159,13 +270,27 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict) and bool(value)
 
 
-def _propose_prompt(source: DataSource, proposal: DataProposal, question: str, answer: str) -> None:
-    own: dict[str, Any] = {name: proposal.args[name] for name in ("choices", "threshold") if name in proposal.args}
+# --------------------------------------------------------------------------------------------- the prompt
+
+
+def _propose_prompt(
+    source: DataSource, columns: Mapping[str, ColumnProfile], proposal: DataProposal, question: str, wishes: Wishes
+) -> None:
+    if wishes.prompt:
+        proposal.assume("what is asked is your --prompt", prompt=wishes.prompt)
+        return
+    own: dict[str, Any] = {
+        name: proposal.args[name] for name in ("choices", "options", "labels", "threshold") if name in proposal.args
+    }
+    answer: str = proposal.args["answer"]
     check = build_check(proposal.args["check"], answer, source.columns, own)
-    context = obvious(source.columns, CONTEXTS, {*proposal.taken, question})
-    lettered = [letter for letter in LETTERS if letter in source.columns]
-    fields = [f"{{{context}}}"] if context else []
-    fields.append(f"{{{question}}}")
-    if len(lettered) > 1:
-        fields.append("\n".join(f"{letter}. {{{letter}}}" for letter in lettered))
-    proposal.assume(f"column {question!r} is what is asked", prompt=prompt_of(fields, check, "reply"))
+    listed = proposal.args.get("options") or []
+    shown = asked_together(columns, question, {*proposal.taken, *listed})
+    fields = [f"{{{column}}}" for column in shown]
+    if len(shown) > 1 and not any(map(needs_no_caption, shown)):
+        fields = [f"{column}: {{{column}}}" for column in shown]
+    if listed:
+        fields.append("\n".join(f"{letter}. {{{column}}}" for letter, column in zip(LETTERS, listed, strict=False)))
+    told = " and ".join(repr(column) for column in shown)
+    are = "columns {} are" if len(shown) > 1 else "column {} is"
+    proposal.assume(f"{are.format(told)} what is asked", prompt=prompt_of(fields, check, "reply"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import bisect
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class DataSource:
     sides: Sequence[Split] | None = None
     files: tuple[tuple[str, int], ...] = ()
     """Each file's name and the index of its first row."""
+    numbers: tuple[int, ...] = ()
+    """Where rows were left out: the index that each of the others had."""
 
     @property
     def name(self) -> str:
@@ -49,10 +51,20 @@ class DataSource:
 
     def place(self, index: int) -> str:
         """Where a row stands, for a person: the file and the number of the row in it, from 1."""
+        index = self.numbers[index] if self.numbers else index
         starts = [start for _, start in self.files]
         file = bisect.bisect_right(starts, index) - 1
         name, start = self.files[file]
         return f"{name}, row {index - start + 1}"
+
+    def only(self, kept: Sequence[int]) -> DataSource:
+        """The same without the other rows; those that stay are still called by their place in the file."""
+        return replace(
+            self,
+            rows=[self.rows[index] for index in kept],
+            sides=None if self.sides is None else [self.sides[index] for index in kept],
+            numbers=tuple(self.numbers[index] if self.numbers else index for index in kept),
+        )
 
 
 def read_source(path: Path, encoding: str = "utf-8") -> DataSource:

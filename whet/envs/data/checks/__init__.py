@@ -13,6 +13,7 @@ from whet.envs.data.checks.fields import JsonCheck
 from whet.envs.data.checks.number import NumberCheck
 from whet.envs.data.checks.python import PythonCheck
 from whet.envs.data.checks.rubric import LabelledReplies, RubricCheck
+from whet.envs.data.checks.sets import ListCheck, SetCheck
 from whet.envs.data.checks.text import AnlsCheck, ContainsCheck, ExactCheck, ExactMatchCheck, RegexCheck, TokenF1Check
 from whet.errors import WhetError, nearest
 
@@ -22,6 +23,8 @@ CHECKS: Mapping[str, type[AnswerCheck]] = {
     "regex": RegexCheck,
     "number": NumberCheck,
     "choice": ChoiceCheck,
+    "set": SetCheck,
+    "list": ListCheck,
     "em": ExactMatchCheck,
     "f1": TokenF1Check,
     "anls": AnlsCheck,

@@ -18,17 +18,27 @@ _AROUND = " \t\r\n.,;:!?\"'`*_()[]<>"
 
 
 class ChoiceCheck(AnswerCheck):
-    """`choices` is the list of labels, or the column that holds a row's own options, lettered A, B, C in the prompt."""
+    """`choices` is the list of labels, or the column that holds a row's own options, lettered A, B, C in the prompt.
 
-    takes = (Argument("choices", list[str] | str, [], "labels to choose from, or the column with a row's options"),)
+    Where each option has a column, `options` names them in the order of their letters.
+    """
+
+    takes = (
+        Argument("choices", list[str] | str, [], "labels to choose from, or the column with a row's options"),
+        Argument("options", list[str], [], "columns that hold one option each, for A, B, C in this order"),
+    )
 
     def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
         super().__init__(answer, columns, own)
         given = self.own["choices"]
         self.column = known(given, columns, "choices") if isinstance(given, str) else None
-        self.labels = [] if self.column else [str(label).strip() for label in given]
+        self.listed = [known(column, columns, "options") for column in self.own["options"]]
+        if self.listed and (given or len(self.listed) < 2):
+            raise WhetError("options: name the columns of two or more options, and leave choices out")
+        self.lettered = self.column is not None or bool(self.listed)
+        self.labels = [] if self.lettered else [str(label).strip() for label in given]
         folded = [_bare(label) for label in self.labels]
-        if self.column is None and (len(set(folded)) < 2 or not all(folded)):
+        if not self.lettered and (len(set(folded)) < 2 or not all(folded)):
             raise WhetError('choices: give at least two labels, as in -a choices=\'["yes", "no"]\', or a column')
         if len(set(folded)) < len(folded):
             raise WhetError(f"choices: {self.labels} names a label twice, upper and lower case being the same")
@@ -41,7 +51,7 @@ class ChoiceCheck(AnswerCheck):
         return str(truth["right"])
 
     def instruction(self) -> str:
-        if self.column:
+        if self.lettered:
             return "Reply with the letter of one option."
         return f"Reply with exactly one of: {', '.join(self.labels)}"
 
@@ -57,13 +67,16 @@ class ChoiceCheck(AnswerCheck):
         assert self.answer is not None
         options = self._options(row, place)
         value = row.get(self.answer)
-        right = _index(value, options, lettered=self.column is not None)
+        right = _index(value, options, lettered=self.lettered)
         if right is None:
             hint = nearest(cell(value), options) or f" They are: {', '.join(options)[:200]}."
             raise WhetError(f"{place}, column {self.answer!r}: {cell(value)[:60]!r} is not among the choices.{hint}")
         return {"right": right, "options": options}
 
     def _options(self, row: Mapping[str, Any], place: str) -> list[str]:
+        if self.listed:
+            options = [cell(row.get(column)).strip() for column in self.listed]
+            return options[: max((place for place, option in enumerate(options, 1) if option), default=0)]
         if self.column is None:
             return self.labels
         value = row.get(self.column)
@@ -73,10 +86,10 @@ class ChoiceCheck(AnswerCheck):
 
     def oracle(self, truth: Any) -> str | None:
         right = truth["right"]
-        return string.ascii_uppercase[right] if self.column else str(truth["options"][right])
+        return string.ascii_uppercase[right] if self.lettered else str(truth["options"][right])
 
     def score(self, truth: Any, said: str) -> Score:
-        named = chosen(said, truth["options"], lettered=self.column is not None)
+        named = chosen(said, truth["options"], lettered=self.lettered)
         if not named:
             return failed("no_choice", f"none of the choices in {said[:80]!r}")
         if len(named) > 1:

@@ -1,0 +1,177 @@
+"""Which column is asked and which is the answer: each is weighed by the words of its name and by what it holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from whet.envs.data.columns import ANSWERS, GROUPS, ID_WORDS, IDS, QUESTIONS, known
+from whet.envs.data.profile import ColumnProfile, words_of
+from whet.envs.data.source import DataSource
+from whet.errors import WhetError
+
+ANSWER_WORDS = frozenset(
+    (
+        *("answer", "answers", "label", "labels", "target", "targets", "gold", "expected", "truth"),
+        *("correct", "class", "category", "categories", "tag", "tags", "sentiment", "intent", "queue"),
+        *("verdict", "output", "solution", "result", "results", "reference", "ideal", "completion"),
+        *("response", "topics", "outcome", "decision", "diagnosis", "grade"),
+    )
+)
+WEAK_ANSWER_WORDS = frozenset(
+    (
+        *("stars", "rating", "score", "priority", "status", "severity", "code", "total", "amount", "value"),
+        *("emotion",),
+    )
+)
+SETTLED_WORDS = frozenset(
+    (*("final", "gold", "correct", "true", "expected", "human", "reviewed", "agreed", "consensus"),)
+)
+DOUBTFUL_WORDS = frozenset(
+    (
+        *("predicted", "prediction", "model", "auto", "old", "previous", "draft", "raw", "suggested"),
+        *("baseline",),
+    )
+)
+RECORD_WORDS = frozenset(
+    (
+        *("annotator", "annotators", "worker", "rater", "reviewer", "editor", "timestamp", "time", "date"),
+        *("created", "updated", "modified", "channel", "source", "language", "lang", "locale", "url"),
+        *("link", "email", "phone", "version", "confidence", "comment", "comments", "note", "notes"),
+        *("country", "region", "author", "user", "username", "index", "idx", "number", "no", "row", "ip", "device"),
+        *("browser", "batch", "agent"),
+    )
+)
+"""Words for what is recorded about a row, and neither asked nor answered."""
+
+COMPANION_WORDS = frozenset(
+    (
+        *("premise", "hypothesis", "sentence", "text", "input", "instruction", "question", "passage", "query"),
+        *("document", "utterance", "statement", "claim", "evidence", "context", "title", "subject", "headline", "body"),
+    )
+)
+"""Words for texts that are asked about together."""
+
+TELLING_WORDS = frozenset(("context", "passage", "document", "title", "subject", "headline"))
+
+NEAR = 1.25
+"""Two columns whose weights differ by less than this are rivals."""
+
+_OPTION = re.compile(r"(?:opt(?:ion)?|choice|alternative|answer|candidate)?[\s_.-]*([a-h]|[1-8])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnGuess:
+    """The likeliest pair, and other columns that the answer may be in."""
+
+    question: str
+    answer: str
+    rivals: tuple[str, ...] = ()
+
+
+def guess(
+    source: DataSource, columns: Mapping[str, ColumnProfile], taken: Collection[str], answer: str = ""
+) -> ColumnGuess:
+    """The pair of question and answer that is likeliest; `answer` is a column that the user named."""
+    if answer:
+        known(answer, source.columns, "answer")
+    left = [column for column in source.columns if column not in taken and columns[column].filled]
+    options = set(options_among(source.columns, set()))
+    free = [column for column in left if column not in options]
+    free = free if len(free) > 1 else left
+    asked = {column: _as_question(columns[column]) for column in free if column != answer}
+    said = {answer: 0.0} if answer else {column: _as_answer(columns[column], source, columns) for column in free}
+    pairs = [(asked[q] + said[a], q, a) for q in asked for a in said if q != a and not _within(q, a)]
+    if not pairs:
+        raise WhetError(f"{source.name}: no column looks like an answer; the columns are {', '.join(source.columns)}")
+    _, question, found = max(pairs, key=lambda pair: pair[0])
+    others = sorted(
+        ((said[a], a) for a in said if a not in (found, question) and not _within(a, found) and not _within(found, a)),
+        reverse=True,
+    )
+    beside = set(asked_together(columns, question, ()))
+    rivals = tuple(
+        column for value, column in others if said[found] - value < NEAR and value > -2.0 and column not in beside
+    )
+    return ColumnGuess(question, found, rivals)
+
+
+def asked_together(columns: Mapping[str, ColumnProfile], question: str, taken: Collection[str]) -> list[str]:
+    """The question and the texts that belong to it: a premise with its hypothesis, a passage before its question."""
+    found = [
+        name
+        for name, column in columns.items()
+        if name == question
+        or (
+            name not in taken
+            and set(words_of(name)) & COMPANION_WORDS
+            and not set(words_of(name)) & (ANSWER_WORDS | RECORD_WORDS | DOUBTFUL_WORDS)
+            and not (column.lists or column.objects or column.constant or column.is_categorical)
+            and column.numbers < 0.5
+            and column.missing < 0.5
+        )
+    ]
+    return sorted(found, key=lambda name: not needs_no_caption(name))
+
+
+def needs_no_caption(column: str) -> bool:
+    """Whether it is a text that stands before a question without being named: a passage, a title."""
+    return bool(set(words_of(column)) & TELLING_WORDS)
+
+
+def _within(column: str, other: str) -> bool:
+    """Whether one is a part of the other."""
+    return column.startswith(f"{other}.") or other.startswith(f"{column}.")
+
+
+def options_among(columns: Sequence[str], taken: Collection[str]) -> tuple[str, ...]:
+    """Columns that hold an option each, in the order of their letters or numbers; () where there are no two."""
+    for stem in ("", "any"):
+        found = {
+            match[1].casefold(): column
+            for column in columns
+            if column not in taken
+            and (match := _OPTION.fullmatch(column.strip()))
+            and (stem or len(column.strip()) == 1)
+        }
+        for marks in ("abcdefgh", "12345678"):
+            run = [found[mark] for mark in marks if mark in found]
+            if len(run) > 1 and [mark for mark in marks if mark in found] == list(marks[: len(run)]):
+                return tuple(run)
+    return ()
+
+
+def _named(column: str, known_names: Sequence[str]) -> float:
+    """How early a column's whole name stands among `known_names`: at most 6, and 0 for none of them."""
+    name = "_".join(words_of(column))
+    return 6.0 - 0.05 * known_names.index(name) if name in known_names else 0.0
+
+
+def _record(column: str) -> float:
+    """What a name of something recorded takes away."""
+    words = set(words_of(column))
+    identity = bool(words & (ID_WORDS | {"key"}))
+    named = "_".join(words_of(column))
+    return 4.0 * (bool(words & RECORD_WORDS) or identity or named in (*IDS, *GROUPS))
+
+
+def _as_question(column: ColumnProfile) -> float:
+    words = set(words_of(column.name))
+    weight = max(_named(column.name, QUESTIONS), 3.0 * bool(words & set(QUESTIONS)))
+    weight += min(3.0, column.words / 6.0) + column.unique - 3.0 * column.missing - _record(column.name)
+    weight -= 4.0 * (column.numbers + column.dates + column.addresses + column.objects) + 3.0 * column.lists
+    return weight - 3.0 * bool(words & ANSWER_WORDS) - 2.0 * column.is_categorical - 5.0 * column.constant
+
+
+def _as_answer(column: ColumnProfile, source: DataSource, columns: Mapping[str, ColumnProfile]) -> float:
+    words = set(words_of(column.name))
+    weight = max(_named(column.name, ANSWERS), 4.0 * bool(words & ANSWER_WORDS), 1.0 * bool(words & WEAK_ANSWER_WORDS))
+    weight += 1.5 * bool(words & SETTLED_WORDS) - 3.0 * bool(words & DOUBTFUL_WORDS) - _record(column.name)
+    weight += 1.5 * column.is_categorical + 0.5 * column.lists + 0.5 * (source.columns[-1] == column.name)
+    weight -= 3.0 * column.missing + 3.0 * (column.dates + column.addresses) + 6.0 * column.constant
+    weight -= 2.0 * (column.words > 30.0) + 2.0 * (column.is_token and column.numbers < 0.5)
+    if column.objects:
+        parts = [words_of(other) for other in columns if other.startswith(f"{column.name}.")]
+        weight -= 3.0 * any(set(part) & ANSWER_WORDS for part in parts)
+    return weight

@@ -1,0 +1,127 @@
+"""What each column of a file holds, judged by all of its cells: type, how many values, how much is missing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whet.envs.data.checks.number import last_number
+from whet.envs.data.source import DataSource
+from whet.envs.data.template import cell
+
+MISSING = frozenset({"", "n/a", "#n/a", "nan", "null", "-", "--", "?", "tbd"})
+"""What people write where there is nothing."""
+
+_DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T]\d\d?:\d\d.*)?|\d\d?[-/.]\d\d?[-/.]\d{2,4}")
+_ADDRESS = re.compile(r"https?://\S+|\S+@\S+\.\w+|\d+\.\d+\.\d+\.\d+")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
+
+SEPARATORS = (";", "|", ",", "/")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell says nothing."""
+    return value is None or value in ([], {}) or (isinstance(value, str) and value.strip().casefold() in MISSING)
+
+
+def words_of(column: str) -> tuple[str, ...]:
+    """The words of a column's name; of a nested one, those of its last part."""
+    return tuple(word.casefold() for word in _WORD.findall(column.rpartition(".")[2]))
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """A column in figures. Shares are of the cells that say something."""
+
+    name: str
+    rows: int
+    filled: int
+    distinct: int
+    lists: float
+    objects: float
+    numbers: float
+    dates: float
+    addresses: float
+    words: float
+    """Mean words of a cell."""
+    longest: int
+
+    @property
+    def missing(self) -> float:
+        return 1.0 - self.filled / self.rows
+
+    @property
+    def unique(self) -> bool:
+        """Whether no value comes twice."""
+        return self.distinct == self.filled
+
+    @property
+    def constant(self) -> bool:
+        return self.distinct <= 1
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether a few short values return often."""
+        return 1 < self.distinct <= min(20, self.filled // 3) and self.longest <= 40
+
+    @property
+    def is_token(self) -> bool:
+        """Whether it looks like a name or number of the row: one word, never the same."""
+        return self.unique and self.words <= 1.2 and self.longest <= 64
+
+
+def profile(source: DataSource, column: str) -> ColumnProfile:
+    """The figures of one column."""
+    cells = [row.get(column) for row in source.rows]
+    filled = [value for value in cells if not is_missing(value)]
+    texts = [cell(value).strip() for value in filled]
+    count = max(1, len(filled))
+    return ColumnProfile(
+        column,
+        len(cells),
+        len(filled),
+        len(set(texts)),
+        sum(isinstance(value, list) for value in filled) / count,
+        sum(isinstance(value, dict) for value in filled) / count,
+        sum(last_number(text, whole=True) is not None for text in texts) / count,
+        sum(_DATE.fullmatch(text) is not None for text in texts) / count,
+        sum(_ADDRESS.fullmatch(text) is not None for text in texts) / count,
+        sum(len(text.split()) for text in texts) / count,
+        max(map(len, texts), default=0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSets:
+    """Cells that each hold several of a few labels; `separator` is what stands between them in a text, or ''."""
+
+    labels: tuple[str, ...]
+    separator: str
+
+
+def label_sets(cells: Sequence[Any]) -> LabelSets | None:
+    """What a column of sets is made of; None where it is none: a cell is one value, or accepted answers are listed."""
+    filled = [value for value in cells if not is_missing(value)]
+    if filled and all(isinstance(value, list) for value in filled):
+        return _recurring([[cell(part).strip() for part in value] for value in filled], "")
+    if not all(isinstance(value, str) for value in filled):
+        return None
+    for separator in SEPARATORS:
+        parts = [[part.strip() for part in value.split(separator)] for value in filled]
+        several = sum(len(split) > 1 for split in parts)
+        if several * 5 >= len(parts) and (found := _recurring(parts, separator)):
+            return found
+    return None
+
+
+def _recurring(parts: Sequence[Sequence[str]], separator: str) -> LabelSets | None:
+    """The labels, where they are few, short and come again and again, and where a cell may hold more than one."""
+    counted = Counter(part for split in parts for part in split)
+    short = all(part and len(part) <= 40 and len(part.split()) <= 4 for part in counted)
+    sizes = {len(set(split)) for split in parts}
+    if not short or max(sizes, default=0) < 2 or len(counted) > 60 or counted.total() < 3 * len(counted):
+        return None
+    return LabelSets(tuple(sorted(counted)), separator)
