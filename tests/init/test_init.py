@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,11 @@ from whet.cli.init import init_command
 from whet.config.load import load_config
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig
+from whet.envs.data.proposal import Wishes
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
 from whet.run.init import initialise
+from whet.run.train import load_train_config
 from whet.types import SPLITS, Split
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
@@ -36,7 +39,7 @@ def test_the_config_describes_an_environment_that_loads(tmp_path: Path, monkeypa
 
 
 def test_the_folder_holds_config_playbook_readme_data_and_splits(tmp_path: Path) -> None:
-    held = sorted(file.name for file in initialised(tmp_path).iterdir())
+    held = sorted(file.name for file in initialised(tmp_path).iterdir() if not file.name.startswith("."))
     assert held == ["README.md", "config.toml", "playbook.md", "tickets.csv", "tickets.csv.splits.json", "train.toml"]
     assert sorted(file.name for file in tmp_path.iterdir()) == ["queue", "tickets.csv"]
 
@@ -56,12 +59,78 @@ def _question(env: whet.Environment, split: Split, index: int) -> str:
     return env.task(split, index).messages[0].text.partition("\n")[0] + "\n"
 
 
-def test_a_folder_that_is_there_is_not_touched(tmp_path: Path) -> None:
+def test_a_folder_of_somebody_else_is_not_touched(tmp_path: Path) -> None:
     folder = initialised(tmp_path)
+    (folder / ".made.json").unlink()
     before = (folder / "config.toml").read_bytes()
     with pytest.raises(WhetError, match="is there already"):
         initialise(folder, source=tmp_path / "tickets.csv")
     assert (folder / "config.toml").read_bytes() == before
+
+
+def test_the_same_command_with_another_option_makes_the_folder_anew(tmp_path: Path) -> None:
+    folder = initialised(tmp_path)
+    (folder / "runs").mkdir()
+    (folder / "runs" / "kept").write_text("a run")
+    made = initialise(folder, source=tmp_path / "tickets.csv", wishes=Wishes(answer="customer", check="em"))
+    assert "the answer is in column 'customer', as you said" in made.assumed
+    config = load_config(EvalConfig, folder / "config.toml")
+    assert (config.env.args["answer"], config.env.args["check"]) == ("customer", "em")
+    assert (folder / "runs" / "kept").read_text() == "a run"
+
+
+def test_what_somebody_changed_is_not_written_over(tmp_path: Path) -> None:
+    folder = initialised(tmp_path)
+    (folder / "playbook.md").write_text("mine")
+    with pytest.raises(WhetError, match=r"playbook\.md was changed since it was made"):
+        initialise(folder, source=tmp_path / "tickets.csv", wishes=Wishes(answer="customer"))
+    assert (folder / "playbook.md").read_text() == "mine"
+
+
+def test_training_takes_the_data_section_of_the_config(tmp_path: Path) -> None:
+    folder = initialised(tmp_path)
+    assert load_train_config(folder / "train.toml").env == load_config(EvalConfig, folder / "config.toml").env
+    text = (folder / "config.toml").read_text()
+    (folder / "config.toml").write_text(text.replace("[env.args]", "[env.args]\nseed = 5"))
+    assert load_train_config(folder / "train.toml").env.args["seed"] == 5
+
+
+def test_an_env_that_is_taken_from_nowhere_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "train.toml").write_text('learner = "reflact"\n[env]\nfrom = "other.toml"\n')
+    with pytest.raises(WhetError, match=r"other\.toml: no such config file"):
+        load_train_config(tmp_path / "train.toml")
+    (tmp_path / "other.toml").write_text("[eval]\n")
+    with pytest.raises(WhetError, match=r"other\.toml has no \[env\] of its own"):
+        load_train_config(tmp_path / "train.toml")
+
+
+def test_examples_of_the_playbook_are_whole_tasks(tmp_path: Path) -> None:
+    rows = [
+        {"question": f"Which is {i}?\n\nThink.", "A": f"a{i}", "B": f"b{i}", "answer": f"{'ab'[i % 2]}{i}"}
+        for i in range(12)
+    ]
+    folder = initialise(tmp_path / "quiz", source=as_lines(tmp_path / "quiz.jsonl", rows)).folder
+    body = read_playbook(str(folder / "playbook.md")).body
+    assert body.count("## Example") == body.count("\nA. a") == body.count("\nB. b") == 2
+
+
+def test_a_playbook_without_anything_certain_is_blank(tmp_path: Path) -> None:
+    rows = [{"question": "Why? " + "Long. " * 400 + str(i), "answer": f"because {i}"} for i in range(12)]
+    folder = initialise(tmp_path / "long", source=as_lines(tmp_path / "long.jsonl", rows)).folder
+    assert read_playbook(str(folder / "playbook.md")).body.strip() in ("", "# long")
+
+
+def test_a_person_is_asked_where_the_answer_is_in_doubt(tmp_path: Path) -> None:
+    rows = [{"text": f"About matter {i} and more", "mood": "ab"[i % 2], "team": "cd"[i % 2]} for i in range(24)]
+    asked: list[tuple[str, ...]] = []
+
+    def choose(columns: Sequence[str]) -> str:
+        asked.append(tuple(columns))
+        return "mood"
+
+    made = initialise(tmp_path / "x", source=as_lines(tmp_path / "x.jsonl", rows), choose=choose)
+    assert asked == [("team", "mood")]
+    assert "the answer is in column 'mood', as you said" in made.assumed
 
 
 @pytest.mark.parametrize(

@@ -41,11 +41,21 @@ def init(
     ] = None,
     env: Annotated[bool, typer.Option("--env", help="Scaffold a new environment package instead.")] = False,
     encoding: Annotated[str, typer.Option(help="Encoding of the file.")] = "utf-8",
+    answer: Annotated[
+        str, typer.Option(help="Column with the right answer; a part of an object is annotation.label.")
+    ] = "",
+    prompt: Annotated[str, typer.Option(help="What is asked: a column, or a template such as '{title}: {body}'.")] = "",
+    check: Annotated[str, typer.Option(help="How an answer is checked: choice, set, number, em, json …")] = "",
+    identity: Annotated[str, typer.Option("--id", help="Column with a name for each row.")] = "",
+    group: Annotated[str, typer.Option(help="Column whose rows stay on one side of the splits.")] = "",
+    skip_missing: Annotated[bool, typer.Option("--skip-missing", help="Leave out rows without an answer.")] = False,
 ) -> None:
-    """Make a ready project from a file of examples."""
+    """Make a ready project from a file of examples. The same command with other options makes it anew."""
     from whet.cli.init import init_command
+    from whet.envs.data.proposal import Wishes
 
-    init_command(name, source=source, env=env, encoding=encoding)
+    wishes = Wishes(answer, prompt, identity, group, check, skip_missing)
+    init_command(name, source=source, env=env, encoding=encoding, wishes=wishes)
 
 
 @app.command("eval", no_args_is_help=True)

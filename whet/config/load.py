@@ -24,11 +24,24 @@ def load_config(
     kind: type[Config], file: Path | None = None, base: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> Config:
     """A config of `kind`: the file's keys, over them `base` (the command line), over them the `a.b=c` overrides."""
-    data = read_toml(file) if file else {}
+    data = _with_shared_env(read_toml(file), file) if file else {}
     merge(data, base or {})
     for override in overrides:
         merge(data, parse_override(override))
     return validate(kind, data, str(file) if file else "command line")
+
+
+def _with_shared_env(data: dict[str, Any], file: Path) -> dict[str, Any]:
+    """`[env] from = "config.toml"` takes the environment of the config beside it; keys of its own go over that."""
+    env = data.get("env")
+    if not isinstance(env, dict) or "from" not in env:
+        return data
+    other = file.parent / str(env.pop("from"))
+    shared = read_toml(other).get("env")
+    if not isinstance(shared, dict) or "from" in shared:
+        raise WhetError(f"{file}: env.from: {other.name} has no [env] of its own to take")
+    merge(shared, env)
+    return {**data, "env": shared}
 
 
 def read_toml(file: Path) -> dict[str, Any]:

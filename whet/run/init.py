@@ -6,8 +6,8 @@ import keyword
 import os
 import re
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -19,18 +19,26 @@ from whet.config.load import load_config
 from whet.config.schema import EvalConfig
 from whet.envs.base import Environment
 from whet.envs.data.manifest import manifest_path
-from whet.envs.data.proposal import DataProposal, propose
+from whet.envs.data.proposal import DataProposal, Wishes, propose
 from whet.envs.data.source import DataSource, read_source
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
+from whet.evals.power import showable_gain, tasks_for
+from whet.run.anew import note_written, put_in_place, refuse_changed
 from whet.run.train import load_train_config
-from whet.types import SPLITS, Split
+from whet.types import SPLITS, Reply, Split, Task
 
 MOST_COPIED = 64 * 1024 * 1024
 """Larger data stays where it is."""
 
-LOOKED_AT, MOST_EXAMPLES = 200, 6
-"""How many training rows are looked at for the worked examples of the first playbook, and how many are taken."""
+LOOKED_AT, MOST_EXAMPLES, LONGEST_EXAMPLE = 200, 6, 1500
+"""How many training rows are looked at for the worked examples of the first playbook, how many are taken, how long."""
+
+RENDERED = 3
+"""Tasks that are shown as they will be asked."""
+
+WORTH_SHOWING = 0.1
+"""A gain that most people would want to see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +51,46 @@ class NewProject:
     assumed: tuple[str, ...]
     sizes: Mapping[Split, int | None]
     commands: tuple[str, ...]
+    unsure: tuple[str, ...] = ()
+    """What could as well be otherwise, each with the option that says so."""
+    rendered: tuple[tuple[str, str], ...] = ()
+    """A few train tasks as the model will see them, each with its right answer."""
+    outlook: str = ""
+    """What so many rows can show."""
 
 
-def initialise(name: str | Path, *, source: str | Path | None = None, encoding: str = "utf-8") -> NewProject:
+Choose = Callable[[Sequence[str]], str]
+"""Asks a person which of these columns holds the answer."""
+
+
+def initialise(
+    name: str | Path,
+    *,
+    source: str | Path | None = None,
+    encoding: str = "utf-8",
+    wishes: Wishes = Wishes(),
+    choose: Choose | None = None,
+) -> NewProject:
     """Make the folder `name`: from a file of examples, or without one a package for a new environment.
 
-    Everything is written beside and moved into place at the end; an existing folder is refused.
+    Everything is written beside and moved into place at the end. A folder that was made here from a file is made anew
+    where nobody has changed what was written; runs and whatever else lies in it stay. Any other is refused.
     """
     folder = Path(name)
-    if folder.exists():
+    if folder.exists() and source is None:
         raise WhetError(f"{folder}: is there already; give another name or move it away")
+    refuse_changed(folder)
     if not folder.name or not folder.parent.is_dir():
         raise WhetError(f"{folder}: there is no folder {folder.parent} to put it into")
     beside = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
         beside.mkdir()
-        made = _from_data(folder, beside, Path(source), encoding) if source is not None else _package(folder, beside)
-        beside.rename(folder)
+        if source is None:
+            made = _package(folder, beside)
+        else:
+            made = _from_data(folder, beside, Path(source), encoding, wishes, choose)
+            note_written(beside, made.files)
+        put_in_place(beside, folder)
     except OSError as error:
         raise WhetError(f"{folder}: cannot be written ({error.strerror})") from None
     finally:
@@ -70,9 +101,13 @@ def initialise(name: str | Path, *, source: str | Path | None = None, encoding: 
 # --------------------------------------------------------------------------------------------- from data
 
 
-def _from_data(folder: Path, beside: Path, path: Path, encoding: str) -> NewProject:
+def _from_data(
+    folder: Path, beside: Path, path: Path, encoding: str, wishes: Wishes, choose: Choose | None
+) -> NewProject:
     found = read_source(path, encoding)
-    proposal = propose(found)
+    proposal = propose(found, wishes)
+    if proposal.rivals and choose is not None:
+        proposal = propose(found, replace(wishes, answer=choose(proposal.rivals)))
     if encoding != "utf-8":
         proposal.assume(f"the file is in {encoding}", encoding=encoding)
     address = _bring(found, proposal, folder, beside)
@@ -89,7 +124,39 @@ def _from_data(folder: Path, beside: Path, path: Path, encoding: str) -> NewProj
         "whet train train.toml",
     )
     written = tuple(sorted(str(file.relative_to(beside)) for file in beside.rglob("*") if file.is_file()))
-    return NewProject(folder, written, f"data:{address}", tuple(proposal.assumed), sizes, commands)
+    return NewProject(
+        folder,
+        written,
+        f"data:{address}",
+        tuple(proposal.assumed),
+        sizes,
+        commands,
+        tuple(proposal.unsure),
+        tuple(_rendered(env)),
+        _outlook(env),
+    )
+
+
+def _rendered(env: Environment) -> Iterator[tuple[str, str]]:
+    """The first train tasks as they will be asked, with the right answer where the check knows one."""
+    oracle = env.baselines().get("oracle")
+    for index in range(min(RENDERED, env.size("train") or 0)):
+        task = env.task("train", index)
+        answer = oracle(task, task.messages) if oracle is not None else ""
+        yield task.messages[-1].text, answer if isinstance(answer, str) else ""
+
+
+def _outlook(env: Environment) -> str:
+    """What the select and test rows can show, and what to do where that is little."""
+    select, test = (env.size(split) or 0 for split in ("select", "test"))
+    told = (
+        f"what this can show: with {select} select rows, a gain of about {showable_gain(select):.2f} or more; "
+        f"on {test} test rows, of about {showable_gain(test):.2f}"
+    )
+    if min(select, test) >= tasks_for(WORTH_SHOWING):
+        return told
+    needed = tasks_for(WORTH_SHOWING)
+    return f"{told}. Smaller gains need more rows: {needed} in each show {WORTH_SHOWING:.2f}, four times in five"
 
 
 def _bring(found: DataSource, proposal: DataProposal, folder: Path, beside: Path) -> str:
@@ -131,6 +198,7 @@ def _write_data_files(
         "data": address,
         "assumed": "\n".join(f"* {assumption}" for assumption in proposal.assumed),
         "files": rows,
+        "outlook": f"W{_outlook(env)[1:]}",
     }
     words.update({split: str(env.size(split)) for split in SPLITS})
     words["batch"] = str(max(4, min(20, (env.size("train") or 0) // 2)))
@@ -139,30 +207,49 @@ def _write_data_files(
 
 
 def _rules(proposal: DataProposal) -> str:
-    """A playbook to start from: what a careful newcomer would be told."""
-    choices = proposal.args.get("choices")
-    rules = ["Read all of the message before you decide."]
-    if isinstance(choices, list):
-        rules.append(f"Answer with exactly one of these labels, spelled as here: {', '.join(choices)}.")
-        rules.append("Where two labels fit, take the one that says what must be done first.")
-    rules.append("Give the answer alone: no explanation, no greeting, no quotation marks.")
-    return "\n".join(f"- {rule}" for rule in rules)
+    """What a playbook may say that is true of every row: the labels, as they are spelled."""
+    labels = proposal.args.get("choices") or proposal.args.get("labels")
+    if not isinstance(labels, list):
+        return ""
+    many = "every one of these labels that applies" if "labels" in proposal.args else "exactly one of these labels"
+    return f"- Answer with {many}, spelled as here: {', '.join(labels)}.\n"
 
 
 def _examples(env: Environment) -> str:
-    """Worked examples from the train split, each with another answer. The other splits' answers reach no playbook."""
+    """Worked examples from the train split, each with another answer. The other splits' answers reach no playbook.
+
+    A task is shown whole or not at all, and only with an answer that its own check takes for right.
+    """
     oracle = env.baselines().get("oracle")
     if oracle is None:
         return ""
     shown: dict[str, str] = {}
     for index in range(min(LOOKED_AT, env.size("train") or 0)):
         task = env.task("train", index)
-        answer = oracle(task, task.messages)
-        text = task.messages[-1].text.partition("\n\n")[0]
-        if isinstance(answer, str) and len(text) <= 400 and len(answer) <= 200:
-            shown.setdefault(answer, text)
+        answer, (message, *more) = oracle(task, task.messages), task.messages
+        whole = isinstance(message.content, str) and not more and len(message.text) <= LONGEST_EXAMPLE
+        if (
+            whole
+            and isinstance(answer, str)
+            and len(answer) <= 400
+            and answer not in shown
+            and _earns(env, task, answer)
+        ):
+            shown[answer] = message.text
     pairs = sorted(shown.items())[:MOST_EXAMPLES]
-    return "".join(f"\nExample: {text}\nAnswer: {answer}\n" for answer, text in pairs)
+    return "".join(f"\n## Example\n\n{text}\n\nAnswer: {answer}\n" for answer, text in pairs)
+
+
+def _earns(env: Environment, task: Task, answer: str) -> bool:
+    """Whether the check takes an answer for right, without any work of its own."""
+    play = env.play(task)
+    next(play)
+    try:
+        play.send(Reply(answer))
+    except StopIteration as end:
+        return bool(end.value.hard)
+    play.close()
+    return False
 
 
 def _toml(value: Any) -> str:
