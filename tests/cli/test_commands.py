@@ -89,11 +89,23 @@ def test_runs_lists_and_shows(whet: Whet) -> None:
     assert "solved: correct" in whet("runs", "show", "o", "--task", task).out
 
 
+def test_a_name_does_not_lead_out_of_the_folder_of_runs(whet: Whet) -> None:
+    for name in ("../x", "/tmp/x", "a/../../x"):
+        said = whet("eval", SUMS, "-m", "baseline:oracle", "-n", "10", "--run", name)
+        assert (said.code, "leads out of runs" in said.err) == (2, True)
+    assert not Path("runs").exists()
+
+
+def test_more_tasks_than_there_are_is_said(whet: Whet) -> None:
+    said = whet("eval", SUMS, "-m", "baseline:oracle", "-n", "1000000", "--run", "all")
+    assert "1,000,000 tasks were asked for; select has " in said.out
+
+
 def test_a_budget_stops_cleanly_and_resume_continues(whet: Whet) -> None:
     with serving() as server:
         words = ("-m", "openai:any", "--base-url", server.base_url, "-n", "30", "--run", "r")
         stopped = whet("eval", SUMS, *words, "--set", "control.budget.calls=12")
-        assert stopped.code == 0
+        assert stopped.code == 3
         assert "budget of 12 calls reached" in stopped.out
         assert "whet resume" in stopped.out
         resumed = whet("resume", "r", "--set", "control.budget.calls=100")

@@ -1,7 +1,8 @@
 """How a command ends: whatever happens, in an exit code that says so and at most one line.
 
 0: done. 1: done, and what was looked for is wrong (a failed check, nothing but faults). 2: something to mend, which the
-line names: the config, a file, the machine, a package. 70: a defect of Whet. 130: interrupted. 141: nobody reads on.
+line names: the config, a file, the machine, a package. 3: a budget stopped it, and more of it goes on. 70: a defect of
+Whet. 130: interrupted, and the same command goes on. 141: nobody reads on.
 """
 
 from __future__ import annotations

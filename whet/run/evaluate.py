@@ -22,9 +22,9 @@ from whet.rollout.session import DONE, Session
 from whet.run.caveats import note_caveats
 from whet.run.compose import Given, build_environment
 from whet.run.floor import play_floor
-from whet.run.kinds import RunPage
+from whet.run.kinds import STOPPED, RunPage
 from whet.run.project import EvalReport, project
-from whet.run.workspace import EVAL, RUNS, doubtful, run_name
+from whet.run.workspace import EVAL, RUNS, doubtful, named_folder, run_name
 from whet.types import Playbook, Policy, Ticket
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class EvalResult:
     report: EvalReport
     tally: Tally
     seconds: float
+    fewer: str = ""
+    """Where there are fewer tasks than were asked for: how many."""
 
     @property
     def complete(self) -> bool:
@@ -65,7 +67,7 @@ class EvalResult:
     def page(self) -> RunPage:
         """The table, how the run ended, and what to do next.
 
-        Exit code 1 when nothing but faults came of it, or a service gave out on the way.
+        Exit code 1 when nothing but faults came of it, or a service gave out on the way; 3 when a budget stopped it.
         """
         parts: list[str | RenderableType] = [self.renderable()]
         tally, fault = self.tally, self.report.fault
@@ -75,10 +77,12 @@ class EvalResult:
             parts.append(f"all {tally.replayed} rollouts replayed from {self.folder}; another --seed draws anew")
         if tally.stopped:
             parts.append(f"stopped: {tally.stopped}\ncontinue with: whet resume {self.folder}")
+        if self.fewer:
+            parts.append(self.fewer)
         parts.extend(doubtful(self.folder))
         parts.append(f"results: {self.folder}/results.json")
         nothing = fault is not None and not self.report.summary.overall.rollouts
-        return RunPage(parts, 1 if nothing or tally.failed else 0)
+        return RunPage(parts, 1 if nothing or tally.failed else STOPPED if tally.stopped else 0)
 
     def __str__(self) -> str:
         from whet.screen import plain
@@ -105,7 +109,7 @@ class EvalPlan:
 
     def folder(self, runs: Path = RUNS, name: str | None = None) -> Path:
         """Where the run lies: under `runs`, by a name of the user's or by its identity."""
-        return runs / (name or run_name(self.config, self.identity))
+        return named_folder(runs, name or run_name(self.config, self.identity))
 
     @property
     def policy(self) -> Policy:
@@ -161,7 +165,14 @@ async def evaluate_plan(
             await play_floor(session, section.split, plan.tasks)
         seconds = session.end(tally.stopped or DONE)
         report = project(start.folder, config, session.ledger)
-    return EvalResult(start.folder, report, tally, seconds)
+    return EvalResult(start.folder, report, tally, seconds, _fewer(plan))
+
+
+def _fewer(plan: EvalPlan) -> str:
+    asked = plan.config.eval.n
+    if asked == "all" or asked <= len(plan.tasks):
+        return ""
+    return f"{asked:,} tasks were asked for; {plan.config.eval.split} has {len(plan.tasks):,}"
 
 
 def run_evaluation(

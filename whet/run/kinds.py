@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 KINDS = PluginGroup("whet.runs", "kind of run")
 
 
+STOPPED = 3
+"""Exit code of a run that a budget stopped: the same command goes on, with more of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunPage:
     """What a person is shown at the end of a run: texts and tables in their order, and the exit code."""

@@ -30,11 +30,11 @@ from whet.rollout.session import DONE, Halted, Session
 from whet.run.caveats import note_choice, was_opened
 from whet.run.compose import Given, build_environment
 from whet.run.decide import build_gate, without_excluded
-from whet.run.kinds import RunPage
+from whet.run.kinds import STOPPED, RunPage
 from whet.run.sealed_test import SealedResult, SealedTest
 from whet.run.train_page import result_parts
 from whet.run.train_summary import write_summary
-from whet.run.workspace import RUNS, doubtful, run_name
+from whet.run.workspace import RUNS, doubtful, named_folder, run_name
 from whet.types import Playbook, Policy, Split
 
 KIND = "train"
@@ -63,7 +63,7 @@ class TrainPlan:
     """Whether it is worked off from its ledger alone: a test that was not opened stays closed."""
 
     def folder(self, runs: Path = RUNS, name: str | None = None) -> Path:
-        return runs / (name or run_name(self.config, self.identity))
+        return named_folder(runs, name or run_name(self.config, self.identity))
 
     @property
     def policy(self) -> Policy:
@@ -111,8 +111,8 @@ class TrainResult:
         return self.judge.best.playbook
 
     def page(self) -> RunPage:
-        """The table, the accepted changes with their evidence, and where to look further."""
-        return RunPage([*result_parts(self), *doubtful(self.folder)])
+        """The table, the accepted changes with their evidence, and where to look further; exit code 3 when stopped."""
+        return RunPage([*result_parts(self), *doubtful(self.folder)], STOPPED if self.stopped else 0)
 
 
 def load_train_config(

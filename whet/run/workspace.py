@@ -124,6 +124,13 @@ def last_end(ledger: Ledger) -> str:
     return str(moments[-1].body["why"]) if moments and moments[-1].name == ENDED else ""
 
 
+def named_folder(runs: Path, name: str) -> Path:
+    """The folder of a run under `runs`; a name that leads out of it is refused."""
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise WhetError(f"--run {name}: leads out of {runs}; give a plain name, and another folder with --runs")
+    return runs / name
+
+
 def run_name(config: PolicyConfig, identity: Identity) -> str:
     """Environment, model and identity: the same evaluation finds its run again."""
     parts = (config.env.name.split("/")[-1], config.target.model.split("/")[-1], identity.digest[:8])
