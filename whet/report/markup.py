@@ -1,7 +1,7 @@
 """HTML that is safe by construction: a text becomes markup in one place, where it is escaped and made harmless.
 
 `tag` takes texts and markup. A text is what came from anywhere: a model, a task, a file. Its angle brackets are
-spelled out, characters that steer or turn a line around are made visible, and known keys are taken out (`whet.outside`).
+spelled out, characters that steer or turn a line around are made visible, known keys are taken out (`whet.outside`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def join(*children: object) -> Markup:
     return Markup("".join(parts))
 
 
-def tag(name: str, *children: object, **attributes: object) -> Markup:
+def tag(name: str, /, *children: object, **attributes: object) -> Markup:
     """An element. A name of an attribute that Python keeps ends in `_`; `_` within it is `-`."""
     said = "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _VOID:

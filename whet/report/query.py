@@ -24,8 +24,9 @@ _OWN = "purpose NOT LIKE 'floor/%' AND purpose NOT LIKE 'reference/%'"
 
 _CELL = "purpose, split, kind, difficulty, reason, hard, truncated, malformed <> ''"
 
-_COUNTED = f"""SELECT {_CELL}, count(*), sum(calls), sum(prompt_tokens), sum(completion_tokens), sum(usd),
-    sum(usd IS NULL), sum(seconds), sum(reward), max(seq) FROM rollouts WHERE seq > ? GROUP BY {_CELL}"""
+_COUNTED = f"""SELECT {_CELL}, count(*), sum(calls), sum(prompt_tokens), sum(completion_tokens),
+    coalesce(sum(usd), 0.0), sum(usd IS NULL), sum(seconds), sum(reward), max(seq)
+    FROM rollouts WHERE seq > ? GROUP BY {_CELL}"""
 
 
 class Cell(NamedTuple):
@@ -69,10 +70,8 @@ class RolloutCounts:
     def update(self, db: sqlite3.Connection) -> RolloutCounts:
         """Count what was added since the last time."""
         for row in db.execute(_COUNTED, (self.last,)).fetchall():
-            cell, last = Cell(*row[:8]), row[16]
-            usd = 0.0 if row[12] is None else row[12]
-            self.cells.setdefault(cell, CellSum()).add(CellSum(*row[8:12], usd, *row[13:16]))
-            self.last = max(self.last, last)
+            self.cells.setdefault(Cell(*row[:8]), CellSum()).add(CellSum(*row[8:16]))
+            self.last = max(self.last, row[16])
         return self
 
     @property
