@@ -99,11 +99,18 @@ def interval_mark(estimate: Estimate | None, span: tuple[float, float] = (0.0, 1
         says,
         tag("line", x1=4, x2=128, y1=9, y2=9, class_="rule"),
         tag("line", x1=frame.at_x(zero), x2=frame.at_x(zero), y1=3, y2=15, class_="rule") if span[0] < 0 else None,
-        tag("rect", x=frame.at_x(low), y=6, width=max(1.5, frame.at_x(high) - frame.at_x(low)), height=6, rx=3,
-            class_=f"range {kind}"),
+        tag(
+            "rect",
+            x=frame.at_x(low),
+            y=6,
+            width=max(1.5, frame.at_x(high) - frame.at_x(low)),
+            height=6,
+            rx=3,
+            class_=f"range {kind}",
+        ),
         tag("circle", cx=frame.at_x(value), cy=9, r=4, class_=f"dot {kind}"),
         fixed=True,
-    )  # fmt: skip
+    )
 
 
 def learning_chart(run: RunRecord) -> Markup | None:
@@ -147,7 +154,15 @@ def learning_chart(run: RunRecord) -> Markup | None:
         drawn.insert(1, _line(frame, path, "line blue thick"))
     accepted = sum(decision.accepted for decision in judged)
     says = f"score over {last} steps; {accepted} of {len(judged)} candidates accepted"
-    return join(_framed(svg(760, 300, says, *drawn)), _legend(("accepted", "keyaccepted"), ("rejected or undecided", "keyrejected"), ("current score", "keyline"), ("train rollouts", "keytrain")))  # fmt: skip  # noqa: E501
+    return join(
+        _framed(svg(760, 300, says, *drawn)),
+        _legend(
+            ("accepted", "keyaccepted"),
+            ("rejected or undecided", "keyrejected"),
+            ("current score", "keyline"),
+            ("train rollouts", "keytrain"),
+        ),
+    )
 
 
 def _step_order(name: str) -> tuple[int, ...]:
@@ -207,7 +222,10 @@ def line_chart(
         kind = f"{colours[at % 4]} {SHAPES[at % 4]}".strip()
         drawn.append(_line(frame, points, f"line {kind}") if len(points) > 1 else Markup(""))
         if len(points) <= 40:
-            drawn += [tag("circle", cx=frame.at_x(x), cy=frame.at_y(y), r=2, class_=f"dot {colours[at % 4]}") for x, y in points]  # fmt: skip  # noqa: E501
+            drawn += [
+                tag("circle", cx=frame.at_x(x), cy=frame.at_y(y), r=2, class_=f"dot {colours[at % 4]}")
+                for x, y in points
+            ]
     says = f"{title}: from {short(ys[0])} to {short(ys[-1])} over {len(xs)} points"
     keys = [(name, f"keyline {colours[at % 4]} {SHAPES[at % 4]}") for at, name in enumerate(known)]
     return tag(

@@ -62,7 +62,10 @@ def report_page(runs: Sequence[RunRecord], compared: Sequence[tuple[str, str, Co
 
 def document(title: str, body: Markup) -> str:
     css, js = style(), script()
-    policy = f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(js)}'; img-src data:; base-uri 'none'; form-action 'none'"  # noqa: E501
+    policy = (
+        f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(js)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
     head = join(
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=policy),

@@ -137,8 +137,14 @@ def notes(run: RunRecord) -> Markup | None:
         lines.append("a policy without any skill does as well: see the floor")
     if not lines:
         return None
-    return tag("aside", tag("h2", "Read with this"), tag("ul", [tag("li", line) for line in lines]), class_="notes",
-               id="notes", data_live=True)  # fmt: skip
+    return tag(
+        "aside",
+        tag("h2", "Read with this"),
+        tag("ul", [tag("li", line) for line in lines]),
+        class_="notes",
+        id="notes",
+        data_live=True,
+    )
 
 
 def claim(run: RunRecord) -> Markup | None:
@@ -250,8 +256,14 @@ def edits(items: Sequence[EditItem], *, without: bool = False) -> Markup | None:
         who = {"failure": "from failures", "success": "from successes", "examples": "worked example"}
         support = f", {item.support} behind it" if item.support > 1 else ""
         origin = f"{who.get(item.source, item.source)}{support}"
-        return tag("li", tag("code", item.op or "add"), " ", tag("span", item.content[:600], dir="auto"), " ",
-                   tag("span", origin, class_="quiet") if item.source else None)  # fmt: skip
+        return tag(
+            "li",
+            tag("code", item.op or "add"),
+            " ",
+            tag("span", item.content[:600], dir="auto"),
+            " ",
+            tag("span", origin, class_="quiet") if item.source else None,
+        )
 
     return tag("div", tag("p", f"The candidate {sign}:"), tag("ul", [row(item) for item in items], class_="edits"))
 
@@ -290,10 +302,20 @@ def heat_grid(run: RunRecord) -> Markup:
         if found is None:
             return tag("span", "", class_="heat")
         rate = found.rate
-        return tag("span", f"{rate.value:.2f}", class_=f"heat h{round(10 * rate.value)}", title=f"{rate_words(rate)}, {rate.tasks} tasks")  # fmt: skip  # noqa: E501
+        return tag(
+            "span",
+            f"{rate.value:.2f}",
+            class_=f"heat h{round(10 * rate.value)}",
+            title=f"{rate_words(rate)}, {rate.tasks} tasks",
+        )
 
     rows = [[group.name, *(cell(group.name, name) for name in difficulties)] for group in run.kinds]
-    return table(("kind", *(f"{name or 'none'}#" for name in difficulties)), rows, caption="solved by kind and difficulty", class_="grid")  # fmt: skip  # noqa: E501
+    return table(
+        ("kind", *(f"{name or 'none'}#" for name in difficulties)),
+        rows,
+        caption="solved by kind and difficulty",
+        class_="grid",
+    )
 
 
 def reasons(run: RunRecord, links: PageLinks) -> Markup | None:
@@ -308,7 +330,11 @@ def reasons(run: RunRecord, links: PageLinks) -> Markup | None:
         ]
         for reason, count in list(run.reasons.items())[:30]
     ]
-    return section("Why attempts ended as they did", table(("reason", "rollouts#", "share#"), rows, caption="reasons"), id_="reasons")  # fmt: skip  # noqa: E501
+    return section(
+        "Why attempts ended as they did",
+        table(("reason", "rollouts#", "share#"), rows, caption="reasons"),
+        id_="reasons",
+    )
 
 
 def costs(run: RunRecord) -> Markup | None:
@@ -319,7 +345,9 @@ def costs(run: RunRecord) -> Markup | None:
         for cost in sorted(run.costs, key=lambda cost: -cost.tokens)
     ]
     heads = ("stage", "calls#", "tokens#", "cost#", "time in rollouts#")
-    return section("Cost by stage", charts.cost_chart(run.costs), table(heads, rows, caption="cost by stage"), id_="costs")  # fmt: skip  # noqa: E501
+    return section(
+        "Cost by stage", charts.cost_chart(run.costs), table(heads, rows, caption="cost by stage"), id_="costs"
+    )
 
 
 WEIGHTS = {

@@ -62,7 +62,9 @@ def _entry(
         if used.completion_tokens:
             facts.append(f"{used.completion_tokens:,} tokens")
         if reply.finish != "stop":
-            facts.append({"length": "cut off by the token limit", "tool_calls": "calls tools"}.get(reply.finish, reply.finish))  # fmt: skip  # noqa: E501
+            facts.append(
+                {"length": "cut off by the token limit", "tool_calls": "calls tools"}.get(reply.finish, reply.finish)
+            )
     thoughts = reply.reasoning if reply is not None else ""
     return tag(
         "article",
