@@ -178,9 +178,8 @@ def _candidate(frame: Frame, x: float, score: Estimate, *, accepted: bool, says:
         if accepted
         else tag("path", d=f"M{at - 5} {y - 5}L{at + 5} {y + 5}M{at - 5} {y + 5}L{at + 5} {y - 5}", class_="cross red")
     )
-    return tag(
-        "g", tag("title", says), tag("line", x1=at, x2=at, y1=ends[0], y2=ends[1], class_=f"whisker {kind}"), shape
-    )
+    path = f"M{at} {ends[0]}V{ends[1]}M{at - 4} {ends[0]}h8M{at - 4} {ends[1]}h8"
+    return tag("g", tag("title", says), tag("path", d=path, class_=f"whisker {kind}"), shape)
 
 
 def _line(frame: Frame, points: Sequence[tuple[float, float]], kind: str) -> Markup:
@@ -214,7 +213,8 @@ def line_chart(
     pad = (high - low) * 0.08 or abs(high) * 0.1 or 0.5
     low, high = (0.0 if 0.0 <= low < 0.4 * high else low - pad), high + pad
     frame = Frame(width, height, (min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1), (low, high), left=52)
-    x_ticks = [(value, short(value)) for value in ticks(*frame.x, 6)]
+    whole = all(x == int(x) for x in xs)
+    x_ticks = [(value, short(value)) for value in ticks(*frame.x, 6) if value == int(value) or not whole]
     y_ticks = [(value, short(value)) for value in ticks(low, high, 4)]
     drawn = [frame.axes(x_ticks, y_ticks)]
     colours = ("blue", "orange", "green", "grey")

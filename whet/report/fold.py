@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,13 +19,14 @@ import orjson
 from whet import wire
 from whet.errors import WhetError
 from whet.evals.estimate import LEVEL, Estimate, Interval, mean_estimate
+from whet.evals.summary import in_scale
 from whet.gate.decide import DECISION
 from whet.learn.outcome_files import SUMMARY
 from whet.learn.usage import stage_of
 from whet.ledger.proof import under_way
 from whet.ledger.store import CONSULTED, glance
 from whet.report import query
-from whet.report.query import RolloutCounts, RolloutFilter, RolloutLine
+from whet.report.query import RolloutCounts, RolloutFilter, RolloutLine, RunSum, TaskRate
 from whet.rollout.session import CONFIG, DONE, ENDED, PLAYBOOK, SESSION
 from whet.run.caveats import CAVEATS, Caveats
 from whet.types import Playbook
@@ -223,7 +224,7 @@ class RunFold:
     def record(self) -> RunRecord:
         self.counts.update(self.db)
         meta = dict(self.db.execute("SELECT name, value FROM meta ORDER BY seq"))
-        caveats = self._caveats()
+        caveats = self.caveats()
         told = self._file(SUMMARY)
         summary = told if isinstance(told, dict) else {}
         entry = self.entry(meta, caveats)
@@ -236,10 +237,7 @@ class RunFold:
         headline = entry.headline
         if entry.kind == "train" and best is not None:
             headline = RolloutFilter(purpose="test", policy=best.policy)
-        grouped = {
-            column: query.rates_by(self.db, headline, column, level=caveats.level) for column in ("kind", "difficulty")
-        }
-        grid = query.rates_by(self.db, headline, "kind", "difficulty", level=caveats.level)
+        tasks = query.task_rates(self.db, headline)
         history = self._file("history.json")
         decisions = tuple(self._decisions(history if isinstance(history, list) else []))
         filled = {
@@ -252,9 +250,12 @@ class RunFold:
             "decisions": decisions,
             "playbooks": tuple(self._playbooks(decisions)),
             "costs": tuple(self._costs()),
-            "kinds": _groups(grouped["kind"]),
-            "difficulties": _groups(grouped["difficulty"]),
-            "grid": {group: GroupScore(" ".join(group), *found) for group, found in grid.items()},
+            "kinds": _groups(tasks, lambda task: (task.kind,), caveats.level),
+            "difficulties": _groups(tasks, lambda task: (task.difficulty,), caveats.level),
+            "grid": {
+                (task.kind, task.difficulty): group
+                for task, group in _cells(tasks, lambda task: (task.kind, task.difficulty), caveats.level)
+            },
             "reasons": query.reasons_of(self.db, headline),
             "faults": query.faults_by_kind(self.db),
             "truncated": query.rollout_count(self.db, replace(headline, truncated=True)),
@@ -272,6 +273,7 @@ class RunFold:
 
     def entry(self, meta: Mapping[str, str], caveats: Caveats) -> RunRecord:
         """What a list of runs shows: little is read for it, however long the run."""
+        used = query.run_sum(self.db)
         kind = meta.get("kind", "")
         config = self._config(meta)
         moments = self._moments()
@@ -283,7 +285,7 @@ class RunFold:
         if kind == "train":
             score = self._best_rate(caveats.level)
         elif kind != "gate":
-            score = query.solve_rate(self.db, headline, caveats.level)
+            score = query.solve_rate(self.db, headline, caveats.level, alone=kind == "eval")
         if not kind:
             self.notes.append("it was ended before it began: its ledger names no kind of run")
         return RunRecord(
@@ -297,8 +299,9 @@ class RunFold:
             changed=_changed(self.folder),
             seconds=_seconds(moments, self._last_commit()),
             planned=max((body.get("planned", 0) for _, name, body in moments if name == SESSION), default=0),
-            rollouts=self.counts.rollouts,
+            rollouts=used.rollouts,
             headline=headline,
+            costs=(self._total(used),),
             score=score,
             on=", ".join(filter(None, (split, caveats.mark))) if score is not None else "",
         )
@@ -308,7 +311,8 @@ class RunFold:
         names = self._policy_names()
         ranked = sorted((CHAMPION.index(name), digest) for digest, name in names.items() if name in CHAMPION)
         best = ranked[0][1] if ranked else None
-        return None if best is None else query.solve_rate(self.db, RolloutFilter(purpose="test", policy=best), level)
+        chosen = RolloutFilter(purpose="test", policy=best or "")
+        return None if best is None else query.solve_rate(self.db, chosen, level, alone=True)
 
     def _state(self, moments: Sequence[tuple[float, str, dict[str, Any]]], live: bool) -> str:
         if live:
@@ -355,7 +359,7 @@ class RunFold:
             return {}
         return held if isinstance(held, dict) else {}
 
-    def _caveats(self) -> Caveats:
+    def caveats(self) -> Caveats:
         held = next((body for _, body in query.effects(self.db, CAVEATS)), None)
         return Caveats() if held is None else Caveats(**{**held, "before": tuple(held["before"])})
 
@@ -478,6 +482,15 @@ class RunFold:
         examples = "\n\n".join(f"Q: {example.question}\nA: {example.answer}" for example in playbook.examples)
         return "\n\n".join(filter(None, (playbook.text, examples)))
 
+    def _total(self, used: RunSum) -> StageCost:
+        """What the whole run has used, without a look at its stages."""
+        usage = [body["reply"].get("usage", {}) for _, body in query.effects(self.db, CONSULTED)]
+        asked = sum(told.get("prompt_tokens", 0) + told.get("completion_tokens", 0) for told in usage)
+        unpriced = used.unpriced or any(told.get("usd") is None for told in usage)
+        usd = None if unpriced else used.usd + sum(told["usd"] for told in usage)
+        calls = used.calls + sum(told.get("calls", 0) for told in usage)
+        return StageCost("all", calls, used.tokens + asked, usd, used.seconds)
+
     def _costs(self) -> Iterator[StageCost]:
         sums: dict[str, list[StageCost]] = {}
         for (purpose,), held in self.counts.by("purpose", own=False).items():
@@ -515,10 +528,23 @@ def _under(purpose: str, wanted: str) -> bool:
     return not wanted or purpose == wanted or purpose.startswith(f"{wanted}/")
 
 
-def _groups(found: Mapping[tuple[str, ...], tuple[Estimate, int]]) -> tuple[GroupScore, ...]:
-    from whet.evals.summary import in_scale
+def _cells(
+    tasks: Sequence[TaskRate], name: Callable[[TaskRate], tuple[str, ...]], level: float
+) -> Iterator[tuple[TaskRate, GroupScore]]:
+    """Tasks of a kind together, each with one of them."""
+    found: dict[tuple[str, ...], list[TaskRate]] = {}
+    for task in tasks:
+        found.setdefault(name(task), []).append(task)
+    for words, held in found.items():
+        rate = mean_estimate([task.mean for task in held], level=level)
+        assert rate is not None
+        yield held[0], GroupScore(" ".join(words), rate, sum(task.draws for task in held))
 
-    return tuple(GroupScore(group[0], *found[group]) for group in sorted(found, key=lambda group: in_scale(group[0])))
+
+def _groups(
+    tasks: Sequence[TaskRate], name: Callable[[TaskRate], tuple[str, ...]], level: float
+) -> tuple[GroupScore, ...]:
+    return tuple(sorted((group for _, group in _cells(tasks, name, level)), key=lambda group: in_scale(group.name)))
 
 
 def _weights_name(weights: Mapping[str, Any], checkpoint: str | None) -> str:
@@ -557,7 +583,7 @@ def decision_record(number: int, purpose: str, body: Mapping[str, Any], told: Ma
     items = (
         EditItem(
             str(item.get("op", "")),
-            str(item.get("content") or item.get("question") or item.get("body") or ""),
+            _said(item.get("content") or item.get("body") or item),
             str(item.get("source_type", "")),
             int(item.get("support_count") or 0),
             str(item.get("target", "")),
@@ -590,6 +616,15 @@ def decision_record(number: int, purpose: str, body: Mapping[str, Any], told: Ma
     )
 
 
+def _said(content: Any) -> str:
+    """What an edit says: a text, or a worked example."""
+    if isinstance(content, Mapping):
+        if "answer" in content:
+            return f"{content.get('question', '')} → {content['answer']}"
+        return ", ".join(f"{name}: {value}" for name, value in content.items())
+    return str(content)
+
+
 def _arm(draws: Sequence[tuple[str, int, int, float | None]], arm: str, score: float | None) -> Estimate | None:
     """A side's score on record, with the interval that its own draws give."""
     by_task: dict[int, list[float]] = {}
@@ -610,24 +645,19 @@ def _arm(draws: Sequence[tuple[str, int, int, float | None]], arm: str, score: f
 # --------------------------------------------------------------------------------------------- lists
 
 
-def list_records(root: Path, counts: dict[Path, RolloutCounts] | None = None) -> list[RunRecord]:
+def list_records(root: Path) -> list[RunRecord]:
     """The runs under a folder, those below them too, newest first; of each what a list shows."""
-    known = {} if counts is None else counts
-    return sorted((list_record(folder, known) for folder in run_folders(root)), key=lambda run: -run.changed)
+    return sorted((list_record(folder) for folder in run_folders(root)), key=lambda run: -run.changed)
 
 
-def list_record(folder: Path, counts: dict[Path, RolloutCounts]) -> RunRecord:
+def list_record(folder: Path) -> RunRecord:
     """A run's line in a list."""
-    held = counts.setdefault(folder, RolloutCounts())
     try:
         with closing(glance(folder)) as db:
-            fold = RunFold(folder, db, held)
-            held.update(db)
+            fold = RunFold(folder, db, RolloutCounts())
             meta = dict(db.execute("SELECT name, value FROM meta ORDER BY seq"))
-            entry = fold.entry(meta, fold._caveats())
-            costs = tuple(fold._costs())
-            kept = {name: getattr(entry, name) for name in entry.__dataclass_fields__}
-            return RunRecord(**{**kept, "costs": costs, "notes": tuple(fold.notes)})
+            entry = fold.entry(meta, fold.caveats())
+            return replace(entry, notes=tuple(fold.notes))
     except WhetError as problem:
         trouble = _without_place(problem, folder)
     except (sqlite3.Error, OSError, LookupError, ValueError, TypeError) as problem:

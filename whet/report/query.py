@@ -22,10 +22,13 @@ BESIDE = ("floor/", "reference/")
 
 _OWN = "purpose NOT LIKE 'floor/%' AND purpose NOT LIKE 'reference/%'"
 
-_CELL = "purpose, split, kind, difficulty, reason, hard, truncated, malformed <> ''"
+_TASK = "task * 4 + CASE split WHEN 'train' THEN 0 WHEN 'select' THEN 1 ELSE 2 END"
+"""A task as one number, by which rows are sorted and found sooner than by two columns."""
+
+_CELL = "purpose, split, kind, difficulty, reason"
 
 _COUNTED = f"""SELECT {_CELL}, count(*), sum(calls), sum(prompt_tokens), sum(completion_tokens),
-    coalesce(sum(usd), 0.0), sum(usd IS NULL), sum(seconds), sum(reward), max(seq)
+    coalesce(sum(usd), 0.0), sum(usd IS NULL), sum(seconds), max(seq)
     FROM rollouts WHERE seq > ? GROUP BY {_CELL}"""
 
 
@@ -37,9 +40,6 @@ class Cell(NamedTuple):
     kind: str
     difficulty: str
     reason: str
-    hard: int
-    truncated: int
-    malformed: int
 
 
 @dataclass(slots=True)
@@ -53,7 +53,6 @@ class CellSum:
     usd: float = 0.0
     unpriced: int = 0
     seconds: float = 0.0
-    reward: float = 0.0
 
     def add(self, other: CellSum) -> None:
         for name in self.__dataclass_fields__:
@@ -70,8 +69,8 @@ class RolloutCounts:
     def update(self, db: sqlite3.Connection) -> RolloutCounts:
         """Count what was added since the last time."""
         for row in db.execute(_COUNTED, (self.last,)).fetchall():
-            self.cells.setdefault(Cell(*row[:8]), CellSum()).add(CellSum(*row[8:16]))
-            self.last = max(self.last, row[16])
+            self.cells.setdefault(Cell(*row[:5]), CellSum()).add(CellSum(*row[5:12]))
+            self.last = max(self.last, row[12])
         return self
 
     @property
@@ -149,8 +148,8 @@ class RolloutFilter:
         if self.malformed:
             tests.append("malformed <> ''")
         if self.flipped:
-            mixed = f"SELECT split, task FROM rollouts WHERE {_OWN} GROUP BY split, task HAVING min(hard) < max(hard)"
-            tests.append(f"(split, task) IN ({mixed}) AND {_OWN}")
+            mixed = f"SELECT {_TASK} FROM rollouts WHERE {_OWN} GROUP BY 1 HAVING min(hard) < max(hard)"
+            tests.append(f"{_TASK} IN ({mixed}) AND {_OWN}")
         if self.task:
             split, _, number = self.task.rpartition("/")
             tests.append("task = ?" + (" AND split = ?" if split else ""))
@@ -194,11 +193,24 @@ class RolloutPage(NamedTuple):
 
 
 def rollout_page(db: sqlite3.Connection, chosen: RolloutFilter, start: int = 0, size: int = 50) -> RolloutPage:
+    """A page of the rollouts that are wanted. They are looked through once: their numbers are few bytes each."""
     where, bound = chosen.clause()
-    total = rollout_count(db, chosen)
-    first = max(0, min(start, max(0, total - 1)) // size * size)
-    sql = f"SELECT {_LINE} FROM rollouts WHERE {where} ORDER BY seq LIMIT ? OFFSET ?"
-    return RolloutPage([RolloutLine(*row) for row in db.execute(sql, (*bound, size, first))], total, first)
+    if chosen == RolloutFilter():
+        total = rollout_count(db, chosen)
+        first = _first(start, total, size)
+        seqs = [seq for (seq,) in db.execute("SELECT seq FROM rollouts ORDER BY seq LIMIT ? OFFSET ?", (size, first))]
+    else:
+        found = [seq for (seq,) in db.execute(f"SELECT seq FROM rollouts WHERE {where} ORDER BY seq", bound)]
+        total, first = len(found), _first(start, len(found), size)
+        seqs = found[first : first + size]
+    places = ", ".join("?" * len(seqs))
+    sql = f"SELECT {_LINE} FROM rollouts WHERE seq IN ({places}) ORDER BY seq"
+    return RolloutPage([RolloutLine(*row) for row in db.execute(sql, seqs)], total, first)
+
+
+def _first(start: int, total: int, size: int) -> int:
+    """Where the page begins that holds a place, or the last page."""
+    return max(0, min(start, max(0, total - 1)) // size * size)
 
 
 def rollout_line(db: sqlite3.Connection, seq: int) -> RolloutLine | None:
@@ -216,7 +228,8 @@ def beside(db: sqlite3.Connection, chosen: RolloutFilter, seq: int) -> tuple[int
 
 def siblings(db: sqlite3.Connection, line: RolloutLine, most: int = 40) -> list[RolloutLine]:
     """The other rollouts of the same task."""
-    sql = f"SELECT {_LINE} FROM rollouts WHERE split = ? AND task = ? AND seq <> ? ORDER BY purpose, draw LIMIT ?"
+    order = f"NOT ({_OWN}), purpose, draw"
+    sql = f"SELECT {_LINE} FROM rollouts WHERE split = ? AND task = ? AND seq <> ? ORDER BY {order} LIMIT ?"
     return [RolloutLine(*row) for row in db.execute(sql, (line.split, line.task, line.seq, most))]
 
 
@@ -230,17 +243,51 @@ def rollout_record(db: sqlite3.Connection, seq: int) -> Rollout | None:
 
 
 def solve_rate(
-    db: sqlite3.Connection, chosen: RolloutFilter, level: float = LEVEL, column: str = "hard"
+    db: sqlite3.Connection, chosen: RolloutFilter, level: float = LEVEL, *, alone: bool = False
 ) -> Estimate | None:
-    """The mean over tasks with its interval. As many tasks have the same mean, SQL counts means, not tasks."""
-    assert column in ("hard", "soft", "reward")
+    """The mean over tasks with its interval. As many tasks have the same mean, SQL counts means, not tasks.
+
+    `alone`: the rollouts are known to be of one policy on one split, so that a task is its number; that is sooner done.
+    """
     where, bound = chosen.clause()
-    sql = f"""SELECT mean, count(*) FROM (SELECT avg({column}) AS mean FROM rollouts WHERE {where}
-        GROUP BY policy, split, task) GROUP BY mean"""
-    counted = db.execute(sql, bound).fetchall()
-    values = [float(mean) for mean, tasks in counted for _ in range(tasks)]
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    return mean_estimate(values, span=(min(0.0, low), max(1.0, high)), level=level)
+    same = "task" if alone else "policy, split, task"
+    sql = f"""SELECT mean, count(*) FROM (SELECT avg(hard) AS mean FROM rollouts WHERE {where} GROUP BY {same})
+        GROUP BY mean"""
+    values = [float(mean) for mean, tasks in db.execute(sql, bound) for _ in range(tasks)]
+    return mean_estimate(values, level=level)
+
+
+class TaskRate(NamedTuple):
+    """How often a task was solved."""
+
+    kind: str
+    difficulty: str
+    mean: float
+    draws: int
+
+
+def task_rates(db: sqlite3.Connection, chosen: RolloutFilter) -> list[TaskRate]:
+    """Every task that is wanted: what tables by kind and difficulty are made of."""
+    where, bound = chosen.clause()
+    sql = f"SELECT kind, difficulty, avg(hard), count(*) FROM rollouts WHERE {where} GROUP BY task, split, policy"
+    return [TaskRate(*row) for row in db.execute(sql, bound)]
+
+
+class RunSum(NamedTuple):
+    """What all rollouts of a run add up to."""
+
+    rollouts: int
+    calls: int
+    tokens: int
+    usd: float
+    unpriced: int
+    seconds: float
+
+
+def run_sum(db: sqlite3.Connection) -> RunSum:
+    sql = """SELECT count(*), coalesce(sum(calls), 0), coalesce(sum(prompt_tokens + completion_tokens), 0),
+        coalesce(sum(usd), 0.0), coalesce(sum(usd IS NULL), 0), coalesce(sum(seconds), 0.0) FROM rollouts"""
+    return RunSum(*db.execute(sql).fetchone())
 
 
 def rates_by(

@@ -129,9 +129,9 @@ def notes(run: RunRecord) -> Markup | None:
         told = ", ".join(f"{count} {kind}" for kind, count in run.faults.items())
         lines.append(f"rollouts missing because of faults, in no rate: {told}")
     if run.truncated:
-        lines.append(f"{run.truncated} rollouts were cut off by the token limit")
+        lines.append(f"cut off by the token limit: {_rollouts(run.truncated)}")
     if run.malformed:
-        lines.append(f"{run.malformed} rollouts hold malformed calls")
+        lines.append(f"with malformed calls: {_rollouts(run.malformed)}")
     floor = max((test.rate.value for test in run.tests if test.beside and test.name.startswith("floor")), default=None)
     if floor is not None and run.score is not None and floor >= run.score.value:
         lines.append("a policy without any skill does as well: see the floor")
@@ -145,6 +145,10 @@ def notes(run: RunRecord) -> Markup | None:
         id="notes",
         data_live=True,
     )
+
+
+def _rollouts(many: int) -> str:
+    return f"{many:,} rollout" + ("" if many == 1 else "s")
 
 
 def claim(run: RunRecord) -> Markup | None:
@@ -482,12 +486,14 @@ def comparison(
         tag("p", found.words(a, b) + "." + at, class_="claim"),
         tag("ul", [tag("li", line) for line in told], class_="notes") if told else None,
         section("Difference by kind", table(heads, rows, caption="paired difference"), id_="difference"),
-        _flips(f"Solved only by {b}", found.gained, flip_link),
-        _flips(f"Solved only by {a}", found.lost, flip_link),
+        _flips(f"Solved only by {b}", found.gained, (a, b), flip_link),
+        _flips(f"Solved only by {a}", found.lost, (a, b), flip_link),
     ]
 
 
-def _flips(title: str, flips: Sequence[Flip], flip_link: Callable[[Flip], str | None]) -> Markup | None:
+def _flips(
+    title: str, flips: Sequence[Flip], names: tuple[str, str], flip_link: Callable[[Flip], str | None]
+) -> Markup | None:
     if not flips:
         return None
     rows = [
@@ -497,6 +503,7 @@ def _flips(title: str, flips: Sequence[Flip], flip_link: Callable[[Flip], str | 
         ]
         for flip in flips[:200]
     ]
-    heads = ("task", "kind", "solved by A#", "solved by B#", "A ended with", "B ended with")
+    solved, ended = ([f"{name} {word}" for name in names] for word in ("solved#", "ended with"))
+    heads = ("task", "kind", *solved, *ended)
     more = tag("p", f"{len(flips) - 200} more", class_="quiet") if len(flips) > 200 else None
     return section(title, table(heads, rows, caption=title), more)

@@ -31,8 +31,16 @@ def transcript(
 ) -> Markup:
     """The conversation of a rollout in its order; `whole` links to the whole text of an entry that was cut."""
     said: list[Markup] = []
+    placed: list[Markup] = []
+    opening = rollout.turns[0].messages if rollout.turns else ()
+    asked = False
     for number, (author, message, reply) in enumerate(entries(rollout, playbook)):
-        said.append(_entry(author, message, reply, shown, whole(number), image))
+        asked = asked or message in opening
+        entry = _entry(author, message, reply, shown, whole(number), image)
+        (said if asked or playbook.blank else placed).append(entry)
+    if placed:
+        many = f"playbook, as the model read it: {len(placed)} message" + ("" if len(placed) == 1 else "s")
+        said.insert(0, tag("details", tag("summary", many), placed, class_="placed"))
     return tag("div", said or tag("p", "nothing was said", class_="quiet"), class_="transcript")
 
 

@@ -37,7 +37,7 @@ def address(path: str, **words: object) -> str:
     return f"{path}?{said}" if said else path
 
 
-def page(title: str, *body: object, run: str = "", here: str = "", live: str | None = None) -> str:
+def page(title: str, *body: object, run: str = "", here: str = "", live: str | None = None, wide: bool = False) -> str:
     """A whole page. `live` names what its figures follow: a run, or '' for all of them."""
     places = [("runs", "/")]
     if run:
@@ -67,6 +67,7 @@ def page(title: str, *body: object, run: str = "", here: str = "", live: str | N
         tag("main", *body, foot, id="main", tabindex="-1"),
         _keys(),
         data_live_run=live,
+        class_="wide" if wide else None,
     )
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>{body_markup}</html>\n'
 
@@ -106,34 +107,24 @@ def runs_page(site: Site) -> str:
     def row(run: RunRecord) -> list[object]:
         name = names[run.folder]
         mark = tag("input", type="checkbox", name="run", value=name, aria_label=f"compare {name}", form="compare")
-        scored = [charts.interval_mark(run.score), rate_words(run.score), run.on]
-        cost = "" if run.trouble else money(run.usd)
-        state = join(sections.state_mark(run), tag("span", f" {run.trouble}", class_="quiet") if run.trouble else None)
-        what = (run.kind, run.env, run.model)
+        told = run.trouble or "; ".join(run.notes)
+        state = join(sections.state_mark(run), tag("p", told, class_="trouble") if told else None)
         return [
             tag("a", name, href=address("/run", run=name)),
-            state,
-            *what,
-            *scored,
-            cost,
-            f"{run.rollouts:,}" if run.rollouts else "",
-            sections.moment(run.changed),
             mark,
+            state,
+            charts.interval_mark(run.score),
+            rate_words(run.score),
+            run.on,
+            "" if run.trouble else money(run.usd),
+            f"{run.rollouts:,}" if run.rollouts else "",
+            *(run.kind, run.env, run.model),
+            sections.moment(run.changed),
         ]
 
     heads = (
-        "run",
-        "state",
-        "kind",
-        "environment",
-        "model",
-        "",
-        "solved#",
-        "on",
-        "cost#",
-        "rollouts#",
-        "changed",
-        "compare",
+        *("run", "compare", "state", "", "solved#", "on", "cost#", "rollouts#"),
+        *("kind", "environment", "model", "changed"),
     )
     listed = table(heads, map(row, lines), caption="runs, newest first", class_="rows")
     live = sum(run.live for run in lines)
@@ -157,6 +148,7 @@ def runs_page(site: Site) -> str:
         tag("div", listed, id="runs", data_live=True),
         here="runs",
         live="",
+        wide=True,
     )
 
 
@@ -252,7 +244,11 @@ def rollouts_page(site: Site, name: str, words: Mapping[str, str]) -> str:
         return [
             tag("a", f"{line.split}/{line.task}", href=address("/rollout", run=name, seq=line.seq, **told)),
             f"{line.draw}",
-            tag("span", "solved" if line.hard == 1 else "not", class_=f"state {'good' if line.hard == 1 else 'bad'}"),
+            tag(
+                "span",
+                "solved" if line.hard == 1 else "not solved",
+                class_=f"state {'good' if line.hard == 1 else 'bad'}",
+            ),
             f"{line.reward:.3g}",
             line.reason,
             ", ".join(marks),
@@ -308,6 +304,7 @@ def rollouts_page(site: Site, name: str, words: Mapping[str, str]) -> str:
         run=name,
         here="rollouts",
         live=name,
+        wide=True,
     )
 
 
@@ -405,6 +402,7 @@ def rollout_page(site: Site, name: str, words: Mapping[str, str]) -> str:
         body,
         None if other else _kin(name, line, kin),
         run=name,
+        wide=bool(other),
     )
 
 
@@ -414,7 +412,11 @@ def _kin(name: str, line: RolloutLine, kin: list[RolloutLine]) -> Markup | None:
     rows = [
         [
             tag("a", f"{other.purpose} draw {other.draw}", href=address("/rollout", run=name, seq=other.seq)),
-            tag("span", "solved" if other.hard == 1 else "not", class_=f"state {'good' if other.hard == 1 else 'bad'}"),
+            tag(
+                "span",
+                "solved" if other.hard == 1 else "not solved",
+                class_=f"state {'good' if other.hard == 1 else 'bad'}",
+            ),
             other.reason,
             f"{other.reward:.3g}",
             tag("a", "beside this one", href=address("/rollout", run=name, seq=line.seq, beside=other.seq)),
@@ -527,7 +529,7 @@ def pair_page(site: Site, a: str, b: str, task: str) -> str:
             else tag("div", tag("h1", name), tag("p", f"no rollout of {task}", class_="notes"))
         )
     back = tag("a", "back to the comparison", href="/compare?" + urlencode([("run", a), ("run", b)]))
-    return page(f"{task}, {a} and {b}", tag("p", back, class_="pager"), tag("div", *shown, class_="twain"))
+    return page(f"{task}, {a} and {b}", tag("p", back, class_="pager"), tag("div", *shown, class_="twain"), wide=True)
 
 
 def trouble_page(said: str) -> str:

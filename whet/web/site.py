@@ -66,8 +66,7 @@ class Site:
             seen = self.signature(folder)
             known = self._lines.get(folder)
             if known is None or known[0] != seen or known[1].live:
-                self._fresh(folder)
-                known = (seen, list_record(folder, self._counts))
+                known = (seen, list_record(folder))
                 self._lines[folder] = known
             return known[1]
 
