@@ -15,9 +15,10 @@ from pathlib import Path
 from whet.errors import WhetError
 from whet.evals.compare import Comparison
 from whet.ledger.store import glance
-from whet.report import query, sections, verdicts
+from whet.report import query, sections
 from whet.report.fold import RunRecord
 from whet.report.markup import Markup, join, tag
+from whet.report.overview import overview
 from whet.report.sections import PageLinks
 from whet.report.transcript import grade, transcript
 from whet.types import Playbook
@@ -29,6 +30,9 @@ CASE_TEXT = 6_000
 
 CASE_SIZE = 250_000
 """Characters of a whole hard case; a longer one is named, not shown."""
+
+LARGEST = 64 << 20
+"""Bytes of a transcript that is read for a report at all."""
 
 
 def style() -> str:
@@ -95,21 +99,7 @@ def run_body(run: RunRecord, *, alone: bool) -> Markup:
     return join(
         tag("h1", run.name, " ", sections.state_mark(run), id=_place(run)),
         tag("p", facts, class_="sub"),
-        sections.notes(run),
-        sections.claim(run),
-        None if run.trouble else sections.cards(run),
-        sections.tests(run, links),
-        sections.learning(run),
-        sections.decisions(run, links),
-        _evidence(run),
-        sections.playbooks(run),
-        sections.weights(run),
-        verdicts.panel(run),
-        sections.groups(run, links),
-        sections.reasons(run, links),
-        _cases(run),
-        sections.costs(run),
-        sections.origin(run),
+        overview(run, links, evidence=_evidence(run), playbooks=sections.playbooks(run), cases=_cases(run)),
     )
 
 
@@ -147,7 +137,7 @@ def _case(db: sqlite3.Connection, line: query.RolloutLine) -> Markup:
     name = f"{line.split}/{line.task}"
     head = tag("summary", f"{name} ", tag("span", f"{line.kind} {line.difficulty}", class_="quiet"), f" {line.reason}")
     size = db.execute("SELECT length(body) FROM transcripts WHERE seq = ?", (line.seq,)).fetchone()
-    if size is None or size[0] > 40 * CASE_SIZE:
+    if size is None or size[0] > LARGEST:
         return tag("details", head, tag("p", "its transcript is too large for a report: see it with whet view"))
     rollout = query.rollout_record(db, line.seq)
     if rollout is None:

@@ -14,9 +14,10 @@ import orjson
 from whet import wire
 from whet.errors import WhetError
 from whet.evals.compare import Comparison, Flip
-from whet.report import charts, query, sections, verdicts
+from whet.report import charts, query, sections
 from whet.report.fold import RunRecord
 from whet.report.markup import Markup, join, tag
+from whet.report.overview import overview
 from whet.report.pair import try_compare
 from whet.report.query import RolloutFilter, RolloutLine
 from whet.report.sections import PageLinks, money, rate_words, section, table
@@ -173,19 +174,7 @@ def run_page(site: Site, name: str) -> str:
     return page(
         name,
         *run_head(run, name),
-        sections.notes(run),
-        sections.claim(run),
-        None if run.trouble else sections.cards(run),
-        sections.tests(run, links),
-        sections.learning(run),
-        sections.decisions(run, links),
-        sections.weights(run),
-        verdicts.panel(run),
-        sections.groups(run, links),
-        sections.reasons(run, links),
-        _cases(run, links),
-        sections.costs(run),
-        sections.origin(run),
+        overview(run, links, cases=_cases(run, links)),
         run=name,
         here="overview",
         live=name,
