@@ -18,7 +18,7 @@ from whet.errors import WhetError
 from whet.evals.frame import aligned_rows
 from whet.ledger.store import Ledger
 from whet.report.figures import draw_figures
-from whet.report.standing import glimpse
+from whet.report.glimpse import glimpse
 from whet.report.task_list import TaskChoice, task_lines
 from whet.report.verdicts import risk_by_coverage
 from whet.run.api import compare, evaluate

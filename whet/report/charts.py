@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from whet.evals.estimate import Estimate
-from whet.report.fold import RunRecord, StageCost
+from whet.report.fold import RunFacts, StageCost
 from whet.report.markup import Markup, join, tag
 
 
@@ -113,7 +113,7 @@ def interval_mark(estimate: Estimate | None, span: tuple[float, float] = (0.0, 1
     )
 
 
-def learning_chart(run: RunRecord) -> Markup | None:
+def learning_chart(run: RunFacts) -> Markup | None:
     """The score over decisions: what was accepted with its interval, what was rejected, and the train rollouts."""
     judged = [decision for decision in run.decisions if decision.candidate is not None]
     if not judged and len(run.steps) < 2:

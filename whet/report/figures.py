@@ -17,7 +17,7 @@ from whet.evals.estimate import Estimate, mean_estimate
 from whet.files import write_atomically
 from whet.ledger.store import glance
 from whet.outside import shown_line
-from whet.report.fold import RunRecord, fold_run
+from whet.report.fold import RunFacts, fold_run
 from whet.report.results_file import results_records
 from whet.report.sections import weight_series
 from whet.run.workspace import run_folder
@@ -92,7 +92,7 @@ def draw_figures(names: Sequence[str | Path], out: Path, formats: Sequence[str],
     return made
 
 
-def _records(name: str | Path, runs: Path) -> list[RunRecord]:
+def _records(name: str | Path, runs: Path) -> list[RunFacts]:
     path = Path(name)
     return results_records(path) if path.suffix == ".json" else [fold_run(run_folder(name, runs))]
 
@@ -108,7 +108,7 @@ def _ends(estimate: Estimate) -> tuple[float, float]:
 # --------------------------------------------------------------------------------------------- the figures
 
 
-def learning_curves(runs: Sequence[RunRecord], plt: Any) -> Any:
+def learning_curves(runs: Sequence[RunFacts], plt: Any) -> Any:
     """The score of the current policy over decisions of the gate, with what was accepted and what was not."""
     shown = [run for run in runs if any(decision.candidate for decision in run.decisions)]
     if not shown:
@@ -144,7 +144,7 @@ def learning_curves(runs: Sequence[RunRecord], plt: Any) -> Any:
     return figure
 
 
-def score_bars(runs: Sequence[RunRecord], plt: Any) -> Any:
+def score_bars(runs: Sequence[RunFacts], plt: Any) -> Any:
     """Every run by its score, with its interval: base, SFT and GRPO, or the arms of an ablation. The floor beside."""
     bars: list[tuple[str, Estimate, bool]] = []
     alone = len(runs) == 1
@@ -184,7 +184,7 @@ def score_bars(runs: Sequence[RunRecord], plt: Any) -> Any:
     return figure
 
 
-def difficulty_gradient(runs: Sequence[RunRecord], plt: Any) -> Any:
+def difficulty_gradient(runs: Sequence[RunFacts], plt: Any) -> Any:
     """Kind by difficulty as a map of one run, with the figures in it."""
     run = next((run for run in runs if len(run.kinds) > 1 and len(run.difficulties) > 1), None)
     if run is None:
@@ -208,7 +208,7 @@ def difficulty_gradient(runs: Sequence[RunRecord], plt: Any) -> Any:
     return figure
 
 
-def repaired_at_k(runs: Sequence[RunRecord], plt: Any) -> Any:
+def repaired_at_k(runs: Sequence[RunFacts], plt: Any) -> Any:
     """`RR@k` as published and `repaired@k`, for runs whose scores have such parts."""
     curves = [(run, rates) for run in runs if (rates := steps_curve(run))]
     if not curves:
@@ -234,7 +234,7 @@ def repaired_at_k(runs: Sequence[RunRecord], plt: Any) -> Any:
     return figure
 
 
-def steps_curve(run: RunRecord) -> dict[str, list[Estimate]]:
+def steps_curve(run: RunFacts) -> dict[str, list[Estimate]]:
     """The share of tasks that were repaired, or optimal at some step, within k steps; empty where no part says so."""
     named = {"repaired@k": ("repaired", "steps"), "RR@k": ("first_optimal", "first_optimal")}
     if run.state == "unreadable" or not (run.folder / "ledger.sqlite").is_file():
@@ -259,7 +259,7 @@ def steps_curve(run: RunRecord) -> dict[str, list[Estimate]]:
     return found
 
 
-def cost_against_score(runs: Sequence[RunRecord], plt: Any) -> Any:
+def cost_against_score(runs: Sequence[RunFacts], plt: Any) -> Any:
     scored = [run for run in runs if run.score is not None and (run.usd or run.tokens)]
     if len(scored) < 2:
         return None
@@ -283,7 +283,7 @@ def cost_against_score(runs: Sequence[RunRecord], plt: Any) -> Any:
     return figure
 
 
-def weights_monitor(runs: Sequence[RunRecord], plt: Any) -> Any:
+def weights_monitor(runs: Sequence[RunFacts], plt: Any) -> Any:
     """Weight training over its steps: reward, solved, groups with signal, entropy, KL, lengths."""
     trained = [run for run in runs if run.weights]
     if not trained:
@@ -314,7 +314,7 @@ def weights_monitor(runs: Sequence[RunRecord], plt: Any) -> Any:
     return figure
 
 
-def train_steps(runs: Sequence[RunRecord], plt: Any) -> Any:
+def train_steps(runs: Sequence[RunFacts], plt: Any) -> Any:
     """How the train rollouts of each step did, run by run: what a curriculum or a playbook made of them."""
     shown = [run for run in runs if sum(step.train is not None for step in run.steps) > 1]
     if not shown:
@@ -345,7 +345,7 @@ def train_steps(runs: Sequence[RunRecord], plt: Any) -> Any:
     return figure
 
 
-FIGURES: dict[str, Callable[[Sequence[RunRecord], Any], Any]] = {
+FIGURES: dict[str, Callable[[Sequence[RunFacts], Any], Any]] = {
     "learning_curves": learning_curves,
     "train_steps": train_steps,
     "scores": score_bars,

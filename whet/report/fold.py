@@ -66,7 +66,7 @@ class EditItem:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionRecord:
+class DecisionFacts:
     """A decision of the gate with its evidence."""
 
     number: int
@@ -145,7 +145,7 @@ class PlaybookVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class RunRecord:
+class RunFacts:
     """A run for whoever looks at it. `trouble` says why nothing more could be read; `notes` what to know."""
 
     name: str
@@ -169,7 +169,7 @@ class RunRecord:
     notes: tuple[str, ...] = ()
     tests: tuple[PolicyScore, ...] = ()
     steps: tuple[StepRecord, ...] = ()
-    decisions: tuple[DecisionRecord, ...] = ()
+    decisions: tuple[DecisionFacts, ...] = ()
     playbooks: tuple[PlaybookVersion, ...] = ()
     costs: tuple[StageCost, ...] = ()
     kinds: tuple[GroupScore, ...] = ()
@@ -195,16 +195,16 @@ class RunRecord:
         return sum(cost.tokens for cost in self.costs)
 
 
-def fold_run(folder: Path, counts: RolloutCounts | None = None) -> RunRecord:
+def fold_run(folder: Path, counts: RolloutCounts | None = None) -> RunFacts:
     """The record of the run in a folder. What cannot be read is a note; `counts` is what an earlier look counted."""
     try:
         with closing(glance(folder)) as db:
             return RunFold(folder, db, counts or RolloutCounts()).record()
     except WhetError as problem:
-        return RunRecord(folder.name, folder, state="unreadable", trouble=_without_place(problem, folder))
+        return RunFacts(folder.name, folder, state="unreadable", trouble=_without_place(problem, folder))
     except (sqlite3.Error, OSError, LookupError, ValueError, TypeError) as problem:
         told = f"{type(problem).__name__}: {problem}"
-        return RunRecord(folder.name, folder, state="unreadable", trouble=f"cannot be read ({told})")
+        return RunFacts(folder.name, folder, state="unreadable", trouble=f"cannot be read ({told})")
 
 
 def _without_place(problem: WhetError, folder: Path) -> str:
@@ -221,7 +221,7 @@ class RunFold:
     counts: RolloutCounts
     notes: list[str] = field(default_factory=list)
 
-    def record(self) -> RunRecord:
+    def record(self) -> RunFacts:
         self.counts.update(self.db)
         meta = dict(self.db.execute("SELECT name, value FROM meta ORDER BY seq"))
         caveats = self.caveats()
@@ -267,11 +267,11 @@ class RunFold:
         }
         notes = (*caveats.notes, *map(str, summary.get("test_notes", ())), *self.notes)
         kept = {name: getattr(entry, name) for name in entry.__dataclass_fields__ if name not in filled}
-        return RunRecord(**{**kept, **filled, "notes": tuple(dict.fromkeys((*entry.notes, *notes)))})
+        return RunFacts(**{**kept, **filled, "notes": tuple(dict.fromkeys((*entry.notes, *notes)))})
 
     # ------------------------------------------------------------------------------------------- the line in a list
 
-    def entry(self, meta: Mapping[str, str], caveats: Caveats) -> RunRecord:
+    def entry(self, meta: Mapping[str, str], caveats: Caveats) -> RunFacts:
         """What a list of runs shows: little is read for it, however long the run."""
         used = query.run_sum(self.db)
         kind = meta.get("kind", "")
@@ -288,7 +288,7 @@ class RunFold:
             score = query.solve_rate(self.db, headline, caveats.level, alone=kind == "eval")
         if not kind:
             self.notes.append("it was ended before it began: its ledger names no kind of run")
-        return RunRecord(
+        return RunFacts(
             self.folder.name,
             self.folder,
             kind,
@@ -406,7 +406,7 @@ class RunFold:
         held = self._file(file)
         return wire.playbook_in(held) if isinstance(held, dict) else None
 
-    def _tests(self, entry: RunRecord, caveats: Caveats) -> tuple[PolicyScore, ...]:
+    def _tests(self, entry: RunFacts, caveats: Caveats) -> tuple[PolicyScore, ...]:
         """Every policy on the tasks that the run is judged by, those without skill beside them."""
         level = caveats.level
         found: list[PolicyScore] = []
@@ -439,15 +439,15 @@ class RunFold:
             rate = query.solve_rate(self.db, RolloutFilter(purpose=f"train/{name}"))
             yield StepRecord(name, rate, steps[name].rollouts)
 
-    def _decisions(self, history: Sequence[Mapping[str, Any]]) -> Iterator[DecisionRecord]:
+    def _decisions(self, history: Sequence[Mapping[str, Any]]) -> Iterator[DecisionFacts]:
         told = {held["purpose"]: held for step in history for held in step.get("decisions", ())}
         for number, (purpose, body) in enumerate(query.effects(self.db, DECISION)):
             yield decision_record(number, purpose, body, told.get(purpose, {}))
 
-    def _playbooks(self, decisions: Sequence[DecisionRecord]) -> Iterator[PlaybookVersion]:
+    def _playbooks(self, decisions: Sequence[DecisionFacts]) -> Iterator[PlaybookVersion]:
         """What each step proposed against what stood before it; without such files, the first and the best."""
         places = sorted((self.folder / "steps").glob("step_*"))
-        told: dict[str, list[DecisionRecord]] = {}
+        told: dict[str, list[DecisionFacts]] = {}
         for decision in decisions:
             told.setdefault(_step_number(decision.purpose), []).append(decision)
         first = self._text("skills/skill_v0000.md")
@@ -575,7 +575,7 @@ def _seconds(moments: Sequence[tuple[float, str, dict[str, Any]]], last: float) 
     return total + (max(0.0, last - began) if began else 0.0)
 
 
-def decision_record(number: int, purpose: str, body: Mapping[str, Any], told: Mapping[str, Any] = {}) -> DecisionRecord:
+def decision_record(number: int, purpose: str, body: Mapping[str, Any], told: Mapping[str, Any] = {}) -> DecisionFacts:
     """A decision as the ledger has it; `told` is what the learner's history adds: the edits, and what became of it."""
     draws = tuple(
         (arm, task, draw, reading[0] if reading else None) for arm, task, draw, reading in body.get("draws", ())
@@ -590,7 +590,7 @@ def decision_record(number: int, purpose: str, body: Mapping[str, Any], told: Ma
         )
         for item in told.get("items", ())
     )
-    return DecisionRecord(
+    return DecisionFacts(
         number,
         purpose,
         body["verdict"],
@@ -645,12 +645,12 @@ def _arm(draws: Sequence[tuple[str, int, int, float | None]], arm: str, score: f
 # --------------------------------------------------------------------------------------------- lists
 
 
-def list_records(root: Path) -> list[RunRecord]:
+def list_records(root: Path) -> list[RunFacts]:
     """The runs under a folder, those below them too, newest first; of each what a list shows."""
     return sorted((list_record(folder) for folder in run_folders(root)), key=lambda run: -run.changed)
 
 
-def list_record(folder: Path) -> RunRecord:
+def list_record(folder: Path) -> RunFacts:
     """A run's line in a list."""
     try:
         with closing(glance(folder)) as db:
@@ -662,7 +662,7 @@ def list_record(folder: Path) -> RunRecord:
         trouble = _without_place(problem, folder)
     except (sqlite3.Error, OSError, LookupError, ValueError, TypeError) as problem:
         trouble = f"cannot be read ({type(problem).__name__}: {problem})"
-    return RunRecord(folder.name, folder, state="unreadable", changed=_changed(folder), trouble=trouble)
+    return RunFacts(folder.name, folder, state="unreadable", changed=_changed(folder), trouble=trouble)
 
 
 def run_folders(root: Path) -> list[Path]:

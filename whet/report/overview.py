@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from whet.report import sections, verdicts
-from whet.report.fold import RunRecord
+from whet.report.fold import RunFacts
 from whet.report.markup import Markup
 from whet.report.sections import PageLinks
 
 
 def overview(
-    run: RunRecord,
+    run: RunFacts,
     links: PageLinks,
     *,
     evidence: Markup | None = None,

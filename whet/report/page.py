@@ -16,7 +16,7 @@ from whet.errors import WhetError
 from whet.evals.compare import Comparison
 from whet.ledger.store import glance
 from whet.report import query, sections
-from whet.report.fold import RunRecord
+from whet.report.fold import RunFacts
 from whet.report.markup import Markup, join, tag
 from whet.report.overview import overview
 from whet.report.sections import PageLinks
@@ -43,7 +43,7 @@ def script() -> str:
     return (STATIC / "report.js").read_text("utf-8")
 
 
-def report_page(runs: Sequence[RunRecord], compared: Sequence[tuple[str, str, Comparison | str]] = ()) -> str:
+def report_page(runs: Sequence[RunFacts], compared: Sequence[tuple[str, str, Comparison | str]] = ()) -> str:
     """The report of one run, or of several with what they come to against the first."""
     title = runs[0].name if len(runs) == 1 else f"{len(runs)} runs"
     parts = [_several(runs, compared)] if len(runs) > 1 else []
@@ -85,14 +85,14 @@ def _hash(source: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}"
 
 
-def _bar(runs: Sequence[RunRecord]) -> Markup:
+def _bar(runs: Sequence[RunFacts]) -> Markup:
     named = [tag("a", run.name, href=f"#run-{at}") for at, run in enumerate(runs)] if len(runs) > 1 else []
     switch = tag("button", "light / dark", type="button", id="theme", class_="plain")
     inner = join(tag("span", "Whet report", class_="brand"), tag("nav", named, aria_label="runs"), switch)
     return tag("header", tag("div", inner), class_="bar")
 
 
-def run_body(run: RunRecord, *, alone: bool) -> Markup:
+def run_body(run: RunFacts, *, alone: bool) -> Markup:
     """Everything about one run."""
     links = PageLinks(decision=lambda number: f"#{_place(run)}-decision-{number}")
     facts = " · ".join(filter(None, (run.kind, run.env, run.model, sections.moment(run.changed))))
@@ -103,11 +103,11 @@ def run_body(run: RunRecord, *, alone: bool) -> Markup:
     )
 
 
-def _place(run: RunRecord) -> str:
+def _place(run: RunFacts) -> str:
     return f"run-{hashlib.sha256(str(run.folder).encode()).hexdigest()[:8]}"
 
 
-def _evidence(run: RunRecord) -> Markup | None:
+def _evidence(run: RunFacts) -> Markup | None:
     shown = [
         tag(
             "details",
@@ -120,7 +120,7 @@ def _evidence(run: RunRecord) -> Markup | None:
     return join(shown) if shown else None
 
 
-def _cases(run: RunRecord) -> Markup | None:
+def _cases(run: RunFacts) -> Markup | None:
     """The hardest tasks with what was said."""
     if not run.cases:
         return None
@@ -150,7 +150,7 @@ def _case(db: sqlite3.Connection, line: query.RolloutLine) -> Markup:
     return tag("details", head, grade(rollout), said)
 
 
-def _several(runs: Sequence[RunRecord], compared: Sequence[tuple[str, str, Comparison | str]]) -> Markup:
+def _several(runs: Sequence[RunFacts], compared: Sequence[tuple[str, str, Comparison | str]]) -> Markup:
     from whet.report.charts import interval_mark
 
     rows = [

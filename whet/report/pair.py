@@ -12,12 +12,12 @@ from whet.evals.compare import Comparison
 from whet.evals.compare import compare as compare_outcomes
 from whet.ledger import rows, schema
 from whet.ledger.store import glance
-from whet.report.fold import RunRecord
+from whet.report.fold import RunFacts
 from whet.run.api import compare
 from whet.types import Outcome
 
 
-def compare_records(a: RunRecord, b: RunRecord) -> Comparison:
+def compare_records(a: RunFacts, b: RunFacts) -> Comparison:
     """How much better `b` is than `a`; refused where they are not about the same tasks."""
     if a.kind == b.kind == "eval":
         return compare(a.folder, b.folder)
@@ -36,7 +36,7 @@ def compare_records(a: RunRecord, b: RunRecord) -> Comparison:
     return replace(compare_outcomes(*sides, tasks=meant, level=level), notes=tuple(dict.fromkeys(notes)))
 
 
-def try_compare(a: RunRecord, b: RunRecord) -> Comparison | str:
+def try_compare(a: RunFacts, b: RunFacts) -> Comparison | str:
     """The comparison, or why there is none."""
     try:
         return compare_records(a, b)
@@ -44,13 +44,13 @@ def try_compare(a: RunRecord, b: RunRecord) -> Comparison | str:
         return str(problem)
 
 
-def _environment(run: RunRecord) -> object:
+def _environment(run: RunFacts) -> object:
     with closing(glance(run.folder)) as db:
         meta = dict(db.execute("SELECT name, value FROM meta ORDER BY seq"))
     return orjson.loads(meta.get("depends_on", "{}")).get("env")
 
 
-def _outcomes(run: RunRecord) -> list[Outcome]:
+def _outcomes(run: RunFacts) -> list[Outcome]:
     where, bound = run.headline.clause()
     with closing(glance(run.folder)) as db:
         sql = f"SELECT {schema.OUTCOME} FROM rollouts WHERE {where} ORDER BY split, task, draw, key"

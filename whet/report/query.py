@@ -32,7 +32,7 @@ _COUNTED = f"""SELECT {_CELL}, count(*), sum(calls), sum(prompt_tokens), sum(com
     FROM rollouts WHERE seq > ? GROUP BY {_CELL}"""
 
 
-class Cell(NamedTuple):
+class RolloutCell(NamedTuple):
     """What rollouts of one cell have in common."""
 
     purpose: str
@@ -63,13 +63,13 @@ class CellSum:
 class RolloutCounts:
     """The rollouts of a run by cell: what lists, tables and the choices of a filter are made of."""
 
-    cells: dict[Cell, CellSum] = field(default_factory=dict)
+    cells: dict[RolloutCell, CellSum] = field(default_factory=dict)
     last: int = 0
 
     def update(self, db: sqlite3.Connection) -> RolloutCounts:
         """Count what was added since the last time."""
         for row in db.execute(_COUNTED, (self.last,)).fetchall():
-            self.cells.setdefault(Cell(*row[:5]), CellSum()).add(CellSum(*row[5:12]))
+            self.cells.setdefault(RolloutCell(*row[:5]), CellSum()).add(CellSum(*row[5:12]))
             self.last = max(self.last, row[12])
         return self
 

@@ -11,10 +11,10 @@ import orjson
 from whet.errors import WhetError
 from whet.evals.estimate import LEVEL, Estimate, Interval, mean_estimate
 from whet.evals.summary import in_scale
-from whet.report.fold import GroupScore, RunRecord, StageCost
+from whet.report.fold import GroupScore, RunFacts, StageCost
 
 
-def results_records(path: Path) -> list[RunRecord]:
+def results_records(path: Path) -> list[RunFacts]:
     """What figures need of a file of results, or of an ablation's, which has several; refused where there is none."""
     try:
         data = orjson.loads(path.read_bytes())
@@ -25,21 +25,21 @@ def results_records(path: Path) -> list[RunRecord]:
     return [_evaluation(path, data)]
 
 
-def _preset(path: Path, row: Mapping[str, Any]) -> RunRecord:
+def _preset(path: Path, row: Mapping[str, Any]) -> RunFacts:
     """An arm of `ablation.json`."""
     told = {"pass_rate": row["select_hard"], "intervals": {"pass_rate": row.get("interval")}}
     name = str(row.get("preset", path.stem))
-    return RunRecord(name, path.parent, kind="ablation", state="complete", score=_estimate(told, 0), on="select")
+    return RunFacts(name, path.parent, kind="ablation", state="complete", score=_estimate(told, 0), on="select")
 
 
-def _evaluation(path: Path, data: Any) -> RunRecord:
+def _evaluation(path: Path, data: Any) -> RunFacts:
     if not isinstance(data, dict) or not isinstance(data.get("pass_rate"), int | float):
         raise WhetError(f"{path}: holds no results (no pass_rate); name results.json of an evaluation, or a run")
     score = _estimate(data, int(data.get("num_examples") or 0))
     used = data.get("usage") or {}
     tokens = int(used.get("prompt_tokens") or 0) + int(used.get("completion_tokens") or 0)
     name = path.parent.name if path.name == "results.json" else path.stem
-    return RunRecord(
+    return RunFacts(
         name,
         path.parent,
         kind="eval",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from whet.errors import WhetError
 from whet.files import write_atomically, write_json
-from whet.report.fold import RunRecord, list_records
+from whet.report.fold import RunFacts, list_records
 from whet.report.sections import moment, money, rate_words
 from whet.report.text import plain_text
 
@@ -23,7 +23,7 @@ HEADS = ("date", "environment", "model", "kind", "on", "solved", "tasks", "cost"
 class RunTable:
     """The runs of the record, by environment and date."""
 
-    runs: Sequence[RunRecord]
+    runs: Sequence[RunFacts]
 
     def rows(self) -> list[tuple[str, ...]]:
         return [

@@ -11,7 +11,7 @@ from typing import Any
 from whet.evals.compare import Comparison, Contrast, Flip, p_words, signed
 from whet.evals.estimate import LEVEL, Estimate
 from whet.report import charts
-from whet.report.fold import DecisionRecord, EditItem, GroupScore, PlaybookVersion, PolicyScore, RunRecord
+from whet.report.fold import DecisionFacts, EditItem, GroupScore, PlaybookVersion, PolicyScore, RunFacts
 from whet.report.markup import Markup, join, outside_notes, tag
 
 
@@ -87,7 +87,7 @@ def moment(at: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) if at else ""
 
 
-def state_mark(run: RunRecord) -> Markup:
+def state_mark(run: RunFacts) -> Markup:
     kind = "live" if run.live else "good" if run.state == "complete" else "bad" if run.trouble else "plain"
     return tag("span", run.state or "unknown", class_=f"state {kind}")
 
@@ -95,7 +95,7 @@ def state_mark(run: RunRecord) -> Markup:
 # --------------------------------------------------------------------------------------------- the head of a page
 
 
-def cards(run: RunRecord) -> Markup:
+def cards(run: RunFacts) -> Markup:
     """The few figures that a reader looks for first."""
     judged = [decision for decision in run.decisions if decision.reason != "identical"]
     accepted = sum(decision.accepted for decision in judged)
@@ -120,7 +120,7 @@ def cards(run: RunRecord) -> Markup:
     )
 
 
-def notes(run: RunRecord) -> Markup | None:
+def notes(run: RunFacts) -> Markup | None:
     """What must be known before the figures are believed."""
     lines = [*run.notes]
     if run.trouble:
@@ -151,7 +151,7 @@ def _rollouts(many: int) -> str:
     return f"{many:,} rollout" + ("" if many == 1 else "s")
 
 
-def claim(run: RunRecord) -> Markup | None:
+def claim(run: RunFacts) -> Markup | None:
     if not run.claim:
         return None
     return tag("p", run.claim, class_="claim", id="claim", data_live=True)
@@ -160,7 +160,7 @@ def claim(run: RunRecord) -> Markup | None:
 # --------------------------------------------------------------------------------------------- figures
 
 
-def tests(run: RunRecord, links: PageLinks) -> Markup | None:
+def tests(run: RunFacts, links: PageLinks) -> Markup | None:
     if not run.tests:
         return None
 
@@ -179,18 +179,18 @@ def tests(run: RunRecord, links: PageLinks) -> Markup | None:
     return section(title, table(heads, map(row, run.tests), caption=f"{title}: every policy on the same tasks"))
 
 
-def learning(run: RunRecord) -> Markup | None:
+def learning(run: RunFacts) -> Markup | None:
     lead = (
         "Candidates as the gate measured them on select tasks; these scores chose among them, the claim is the test's."
     )
     return section("Score over steps", charts.learning_chart(run), lead=lead, id_="learning")
 
 
-def decisions(run: RunRecord, links: PageLinks) -> Markup | None:
+def decisions(run: RunFacts, links: PageLinks) -> Markup | None:
     if not run.decisions:
         return None
 
-    def row(decision: DecisionRecord) -> list[object]:
+    def row(decision: DecisionFacts) -> list[object]:
         words = {"accept": "accepted", "reject": "rejected"}.get(decision.verdict, "undecided")
         kind = "good" if decision.accepted else "bad" if decision.verdict == "reject" else "plain"
         effect = "" if decision.effect is None else f"{decision.effect:+.3f}"
@@ -209,7 +209,7 @@ def decisions(run: RunRecord, links: PageLinks) -> Markup | None:
     return section("Gate decisions", table(heads, map(row, run.decisions), caption="every candidate before the gate"))
 
 
-def evidence(decision: DecisionRecord) -> Markup:
+def evidence(decision: DecisionFacts) -> Markup:
     """What a decision rests on: the looks, and every task on which the arms differ."""
     by_task: dict[int, dict[str, list[float | None]]] = {}
     for arm, task, _, reading in decision.draws:
@@ -272,7 +272,7 @@ def edits(items: Sequence[EditItem], *, without: bool = False) -> Markup | None:
     return tag("div", tag("p", f"The candidate {sign}:"), tag("ul", [row(item) for item in items], class_="edits"))
 
 
-def groups(run: RunRecord, links: PageLinks) -> Markup | None:
+def groups(run: RunFacts, links: PageLinks) -> Markup | None:
     def made(title: str, found: Sequence[GroupScore], column: str) -> Markup | None:
         if len(found) < 2:
             return None
@@ -297,7 +297,7 @@ def groups(run: RunRecord, links: PageLinks) -> Markup | None:
     return section("By kind and difficulty", *shown, id_="groups") if shown else None
 
 
-def heat_grid(run: RunRecord) -> Markup:
+def heat_grid(run: RunFacts) -> Markup:
     """Kind by difficulty: the share in figures, and a shade."""
     difficulties = [group.name for group in run.difficulties]
 
@@ -322,7 +322,7 @@ def heat_grid(run: RunRecord) -> Markup:
     )
 
 
-def reasons(run: RunRecord, links: PageLinks) -> Markup | None:
+def reasons(run: RunFacts, links: PageLinks) -> Markup | None:
     if not run.reasons:
         return None
     total = sum(run.reasons.values())
@@ -341,7 +341,7 @@ def reasons(run: RunRecord, links: PageLinks) -> Markup | None:
     )
 
 
-def costs(run: RunRecord) -> Markup | None:
+def costs(run: RunFacts) -> Markup | None:
     if not run.costs:
         return None
     rows = [
@@ -389,7 +389,7 @@ def weight_series(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> di
     return found
 
 
-def weights(run: RunRecord) -> Markup | None:
+def weights(run: RunFacts) -> Markup | None:
     """The monitoring of a weight training: small charts side by side."""
     if not run.weights:
         return None
@@ -406,7 +406,7 @@ def weights(run: RunRecord) -> Markup | None:
 # --------------------------------------------------------------------------------------------- playbooks
 
 
-def playbooks(run: RunRecord) -> Markup | None:
+def playbooks(run: RunFacts) -> Markup | None:
     if len(run.playbooks) < 2 and not any(version.text for version in run.playbooks):
         return None
     return section("Playbook", *[_version(version) for version in run.playbooks], id_="playbook")
@@ -445,7 +445,7 @@ def diff(before: str, after: str, context: int = 2) -> Markup:
 # --------------------------------------------------------------------------------------------- origin
 
 
-def origin(run: RunRecord) -> Markup | None:
+def origin(run: RunFacts) -> Markup | None:
     config = tag("details", tag("summary", "config.toml"), tag("pre", run.config, class_="said", tabindex="0"))
     return section(
         "Config and lineage",

@@ -10,7 +10,7 @@ from typing import Any
 from whet.evals.compare import Comparison
 from whet.evals.results import comparison_json
 from whet.outside import shown, shown_line
-from whet.report.fold import RunRecord
+from whet.report.fold import RunFacts
 from whet.report.sections import duration, moment, money, rate_words
 
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|])")
@@ -21,7 +21,7 @@ def plain_text(value: object) -> str:
     return _ACTIVE.sub(r"\\\1", shown_line(str(value)))
 
 
-def markdown(runs: Sequence[RunRecord], compared: Sequence[tuple[str, str, Comparison | str]] = ()) -> str:
+def markdown(runs: Sequence[RunFacts], compared: Sequence[tuple[str, str, Comparison | str]] = ()) -> str:
     lines: list[str] = []
     for a, b, found in compared:
         said = found if isinstance(found, str) else found.words(a, b)
@@ -31,7 +31,7 @@ def markdown(runs: Sequence[RunRecord], compared: Sequence[tuple[str, str, Compa
     return "\n".join(lines) + "\n"
 
 
-def _run(run: RunRecord) -> list[str]:
+def _run(run: RunFacts) -> list[str]:
     facts = " · ".join(filter(None, (run.kind, run.env, run.model, run.state, moment(run.changed))))
     lines = [f"# {plain_text(run.name)}", "", plain_text(facts), ""]
     lines += [f"> {plain_text(line)}" for line in (*filter(None, (run.trouble,)), *run.notes)]
@@ -80,9 +80,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *body]
 
 
-def report_data(
-    runs: Sequence[RunRecord], compared: Sequence[tuple[str, str, Comparison | str]] = ()
-) -> dict[str, Any]:
+def report_data(runs: Sequence[RunFacts], compared: Sequence[tuple[str, str, Comparison | str]] = ()) -> dict[str, Any]:
     """The records as plain data."""
     found = [
         {"a": a, "b": b, "refused": told} if isinstance(told, str) else comparison_json(told, a=a, b=b)

@@ -17,7 +17,7 @@ from whet.errors import WhetError
 from whet.ledger.store import glance
 from whet.report import query
 from whet.report.charts import line_chart
-from whet.report.fold import RunRecord
+from whet.report.fold import RunFacts
 from whet.report.markup import Markup, tag
 from whet.report.sections import section, table
 
@@ -34,7 +34,7 @@ class VerdictCounts:
     curve: tuple[tuple[float, float], ...] = ()
 
 
-def verdict_counts(run: RunRecord) -> VerdictCounts | None:
+def verdict_counts(run: RunFacts) -> VerdictCounts | None:
     """Counted over the rollouts that the run is judged by; None where its tasks end in no verdict."""
     if not set(run.reasons) & {"false_release", "false_block"}:
         return None
@@ -83,7 +83,7 @@ def risk_by_coverage(votes: list[Counter[str]]) -> tuple[tuple[float, float], ..
     return tuple(points)
 
 
-def panel(run: RunRecord) -> Markup | None:
+def panel(run: RunFacts) -> Markup | None:
     """The verdicts of a run; None where its tasks end in none."""
     try:
         counts = verdict_counts(run)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from whet.errors import WhetError
 from whet.files import write_atomically, write_json
-from whet.report.fold import RunRecord, fold_run
+from whet.report.fold import RunFacts, fold_run
 from whet.report.page import report_page
 from whet.report.pair import try_compare
 from whet.report.text import markdown, report_data
@@ -16,7 +16,7 @@ from whet.run.workspace import RUNS, run_folder
 FORMS = (".html", ".md", ".json")
 
 
-def read_runs(names: Sequence[str | Path], runs: Path = RUNS) -> list[RunRecord]:
+def read_runs(names: Sequence[str | Path], runs: Path = RUNS) -> list[RunFacts]:
     """The records of some runs; one that is not there at all is refused, one that cannot be read says why."""
     folders = [run_folder(name, runs) for name in names]
     for name, folder in zip(names, folders, strict=True):

@@ -181,7 +181,7 @@ def _figures(seq: int, kind: str, body: bytes) -> Iterator[tuple[int, dict[str, 
 
 
 @dataclass(slots=True)
-class SinkFeed:
+class SinkTeller:
     """Tells sinks what is new, now and then while rollouts come in, and at the end. It stands before a progress."""
 
     shown: Progress
@@ -238,7 +238,7 @@ def fed_sinks(
         return
     makers: Sequence[tuple[SinkMaker, Mapping[str, Any]]] = [(SINKS.load(name), told) for name, told in named.items()]
     own_folder(folder)
-    feed = SinkFeed(shown, LedgerTail.at_end(folder), [make(folder, told) for make, told in makers], tell)
+    feed = SinkTeller(shown, LedgerTail.at_end(folder), [make(folder, told) for make, told in makers], tell)
     try:
         yield feed
     finally:

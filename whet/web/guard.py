@@ -34,7 +34,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class DoorGuard:
     """Stands before every page. Without a token only addresses of this machine are answered, whatever a name server
     says they are; with one, a request brings it in its address once, and in a cookie from then on."""
 

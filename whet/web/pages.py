@@ -15,7 +15,7 @@ from whet import wire
 from whet.errors import WhetError
 from whet.evals.compare import Comparison, Flip
 from whet.report import charts, query, sections
-from whet.report.fold import RunRecord
+from whet.report.fold import RunFacts
 from whet.report.markup import Markup, join, tag
 from whet.report.overview import overview
 from whet.report.pair import try_compare
@@ -105,7 +105,7 @@ def runs_page(site: Site) -> str:
         empty = tag("p", f"no runs in {site.root}; start one with: whet eval ENV -m MODEL", class_="lead")
         return page("runs", tag("h1", "Runs"), tag("div", empty, id="runs", data_live=True), here="runs", live="")
 
-    def row(run: RunRecord) -> list[object]:
+    def row(run: RunFacts) -> list[object]:
         name = names[run.folder]
         mark = tag("input", type="checkbox", name="run", value=name, aria_label=f"compare {name}", form="compare")
         told = run.trouble or "; ".join(run.notes)
@@ -164,7 +164,7 @@ def links_of(name: str) -> PageLinks:
     )
 
 
-def run_head(run: RunRecord, name: str) -> list[Markup | None]:
+def run_head(run: RunFacts, name: str) -> list[Markup | None]:
     facts = " · ".join(filter(None, (run.kind, run.env, run.model, sections.moment(run.changed))))
     return [tag("h1", name, " ", sections.state_mark(run), id="head", data_live=True), tag("p", facts, class_="sub")]
 
@@ -181,7 +181,7 @@ def run_page(site: Site, name: str) -> str:
     )
 
 
-def _cases(run: RunRecord, links: PageLinks) -> Markup | None:
+def _cases(run: RunFacts, links: PageLinks) -> Markup | None:
     if not run.cases:
         return None
     rows = [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from whet.errors import WhetError
 from whet.report.page import STATIC as SHARED
 from whet.web import pages
-from whet.web.guard import LOOPBACK, App, Guard
+from whet.web.guard import LOOPBACK, App, DoorGuard
 from whet.web.site import Site
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def build_app(root: Path, token: str = "") -> App:
         Route("/events", _events(site)),
         Route("/static/{name}", _static),
     ]
-    return Guard(Starlette(routes=routes), token)
+    return DoorGuard(Starlette(routes=routes), token)
 
 
 def serve(root: Path, host: str, port: int, tell: Callable[[str], None]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.ledger.store import FILE, glance
-from whet.report.fold import RunRecord, fold_run, list_record, run_folders
+from whet.report.fold import RunFacts, fold_run, list_record, run_folders
 from whet.report.query import RolloutCounts
 from whet.rollout.session import CONFIG
 
@@ -28,8 +28,8 @@ class Site:
     root: Path
     _counts: dict[Path, RolloutCounts] = field(default_factory=dict)
     _inodes: dict[Path, int] = field(default_factory=dict)
-    _lines: dict[Path, tuple[Signature, RunRecord]] = field(default_factory=dict)
-    _records: dict[Path, tuple[Signature, RunRecord]] = field(default_factory=dict)
+    _lines: dict[Path, tuple[Signature, RunFacts]] = field(default_factory=dict)
+    _records: dict[Path, tuple[Signature, RunFacts]] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def folders(self) -> dict[str, Path]:
@@ -57,11 +57,11 @@ class Site:
                 parts += [told.st_ino, told.st_size, told.st_mtime_ns]
         return tuple(parts)
 
-    def lines(self) -> list[RunRecord]:
+    def lines(self) -> list[RunFacts]:
         """Every run as a list shows it, newest first."""
         return sorted(map(self._line, self.folders().values()), key=lambda run: -run.changed)
 
-    def _line(self, folder: Path) -> RunRecord:
+    def _line(self, folder: Path) -> RunFacts:
         with self._lock:
             seen = self.signature(folder)
             known = self._lines.get(folder)
@@ -70,7 +70,7 @@ class Site:
                 self._lines[folder] = known
             return known[1]
 
-    def record(self, name: str) -> RunRecord:
+    def record(self, name: str) -> RunFacts:
         """Everything about one run."""
         folder = self.folder(name)
         with self._lock:

@@ -11,7 +11,7 @@ import orjson
 
 from whet.errors import WhetError
 from whet.ledger.store import glance
-from whet.report.fold import RunRecord, list_record
+from whet.report.fold import RunFacts, list_record
 from whet.report.query import RolloutLine, rollout_line
 from whet.report.sections import duration, money, rate_words
 from whet.rollout.session import SESSION
@@ -24,7 +24,7 @@ LATEST = 6
 class RunGlimpse:
     """A run at one moment."""
 
-    run: RunRecord
+    run: RunFacts
     done: int
     planned: int
     unit: str
