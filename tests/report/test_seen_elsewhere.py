@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,7 +19,8 @@ from command_line import Whet
 from whet.errors import WhetError
 from whet.evals.frame import aligned_rows
 from whet.ledger.store import Ledger
-from whet.report.figures import draw_figures
+from whet.report.figures import draw_figures, steps_curve
+from whet.report.fold import fold_run
 from whet.report.glimpse import glimpse
 from whet.report.task_list import TaskChoice, task_lines
 from whet.report.verdicts import risk_by_coverage
@@ -39,17 +42,12 @@ def test_figures_are_drawn_from_runs_and_from_results(seen_runs: Path, tmp_path:
 
 
 def test_repaired_at_k_counts_steps(tmp_path: Path) -> None:
-    from whet.report.figures import steps_curve
-    from whet.report.fold import fold_run
-
     with run_folders.writer(tmp_path / "run") as ledger:
         for index, steps in enumerate((2, 7, 0)):
             held = run_folders.rollout(index, "t", hard=int(steps > 0))
             parts = {"repaired": float(steps > 0), "steps": float(steps or 20), "first_optimal": float(steps)}
             score = held.score
             assert score is not None
-            from dataclasses import replace
-
             ledger.add_rollouts([replace(held, outcome=replace(score, parts=parts))])
     found = steps_curve(fold_run(tmp_path / "run"))
     assert [round(rate.value, 2) for rate in found["repaired@k"]] == [0.0, 0.33, 0.67, 0.67, 0.67]
@@ -222,8 +220,6 @@ def test_the_news_of_a_training_hold_decisions(seen_runs: Path) -> None:
 
 
 def test_risk_falls_with_coverage_where_agreement_means_something() -> None:
-    from collections import Counter
-
     sure = [Counter(correct=4)] * 6
     torn = [Counter(correct=1, false_release=3)] * 2
     assert risk_by_coverage([*sure, *torn]) == ((0.75, 0.0), (1.0, 0.25))

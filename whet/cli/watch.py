@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whet.report.sections import duration, money, rate_words
 from whet.report.glimpse import RunGlimpse, glimpse, refuse_missing
+from whet.report.sections import duration, money, rate_words
 from whet.run.workspace import run_folder
 from whet.terminal import console
 

@@ -261,7 +261,7 @@ class RunFold:
             "truncated": query.rollout_count(self.db, replace(headline, truncated=True)),
             "malformed": query.rollout_count(self.db, replace(headline, malformed=True)),
             "cases": tuple(query.hardest(self.db, headline)),
-            "weights": tuple(row for _, body in query.effects(self.db, SEGMENT) for row in body.get("log", ())),
+            "weights": tuple(self._weights()),
             "config": self._config_text(),
             "lineage": self._lineage(meta),
         }
@@ -438,6 +438,14 @@ class RunFold:
         for name in sorted(steps, key=_in_order):
             rate = query.solve_rate(self.db, RolloutFilter(purpose=f"train/{name}"))
             yield StepRecord(name, rate, steps[name].rollouts)
+
+    def _weights(self) -> Iterator[Mapping[str, Any]]:
+        """A row for each step, with how many rollouts its segment made in a second."""
+        for _, body in query.effects(self.db, SEGMENT):
+            seconds, rollouts = body.get("seconds") or 0.0, body.get("rollouts") or 0
+            pace = {"rollouts_per_second": rollouts / seconds} if seconds and rollouts else {}
+            for row in body.get("log", ()):
+                yield {**row, **pace}
 
     def _decisions(self, history: Sequence[Mapping[str, Any]]) -> Iterator[DecisionFacts]:
         told = {held["purpose"]: held for step in history for held in step.get("decisions", ())}

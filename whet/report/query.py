@@ -65,9 +65,15 @@ class RolloutCounts:
 
     cells: dict[RolloutCell, CellSum] = field(default_factory=dict)
     last: int = 0
+    origin: bytes = b""
+    """The head of the first link, by which a ledger is known from another that took its place."""
 
     def update(self, db: sqlite3.Connection) -> RolloutCounts:
-        """Count what was added since the last time."""
+        """Count what was added since the last time; another ledger is counted anew."""
+        first = db.execute("SELECT head FROM chain WHERE link = 1").fetchone()
+        origin = bytes(first[0]) if first else b""
+        if origin != self.origin:
+            self.cells, self.last, self.origin = {}, 0, origin
         for row in db.execute(_COUNTED, (self.last,)).fetchall():
             self.cells.setdefault(RolloutCell(*row[:5]), CellSum()).add(CellSum(*row[5:12]))
             self.last = max(self.last, row[12])

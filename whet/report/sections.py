@@ -364,6 +364,7 @@ WEIGHTS = {
     "KL to the base": ("kl",),
     "clipped": ("clip_ratio/region_mean", "completions/clipped_ratio"),
     "length of replies": ("completions/mean_length",),
+    "rollouts a second": ("rollouts_per_second",),
     "token accuracy": ("mean_token_accuracy",),
     "gradient norm": ("grad_norm",),
     "learning rate": ("learning_rate",),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.errors import WhetError
+from whet.evals.estimate import mean_estimate
 from whet.report.page import STATIC as SHARED
 from whet.web import pages
 from whet.web.guard import LOOPBACK, App, DoorGuard
@@ -81,7 +83,13 @@ def serve(root: Path, host: str, port: int, tell: Callable[[str], None]) -> None
     secret = f"?token={token}" if token else ""
     tell(f"runs of {root}: http://{shown}:{bound}/{secret}")
     tell("Ctrl-C ends it" + ("; whoever has this address can read every run" if token else ""))
+    threading.Thread(target=_warm, daemon=True).start()
     uvicorn.Server(config).run(sockets=sockets)
+
+
+def _warm() -> None:
+    """Load what the first estimate needs, so that the first page does not wait for it."""
+    mean_estimate([0.0, 0.5, 1.0])
 
 
 # --------------------------------------------------------------------------------------------- requests

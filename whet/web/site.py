@@ -27,7 +27,6 @@ class Site:
 
     root: Path
     _counts: dict[Path, RolloutCounts] = field(default_factory=dict)
-    _inodes: dict[Path, int] = field(default_factory=dict)
     _lines: dict[Path, tuple[Signature, RunFacts]] = field(default_factory=dict)
     _records: dict[Path, tuple[Signature, RunFacts]] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -77,7 +76,6 @@ class Site:
             seen = self.signature(folder)
             known = self._records.get(folder)
             if known is None or known[0] != seen or known[1].live:
-                self._fresh(folder)
                 known = (seen, fold_run(folder, self._counts.setdefault(folder, RolloutCounts())))
                 self._records[folder] = known
             return known[1]
@@ -85,18 +83,7 @@ class Site:
     def counts(self, name: str) -> RolloutCounts:
         folder = self.folder(name)
         with self._lock, self.open(name) as db:
-            self._fresh(folder)
             return self._counts.setdefault(folder, RolloutCounts()).update(db)
-
-    def _fresh(self, folder: Path) -> None:
-        """Forget what was counted of a ledger that another has taken the place of."""
-        try:
-            inode = (folder / FILE).stat().st_ino
-        except OSError:
-            inode = 0
-        if self._inodes.get(folder, inode) != inode:
-            self._counts.pop(folder, None)
-        self._inodes[folder] = inode
 
     @contextmanager
     def open(self, name: str) -> Iterator[sqlite3.Connection]:
