@@ -60,7 +60,7 @@ def page(title: str, *body: object, run: str = "", here: str = "", live: str | N
         tag("link", rel="icon", href="/static/icon.svg"),
         tag("script", src="/static/view.js"),
     )
-    foot = tag("footer", f"Whet {version('whet')}. Read-only; nothing here leaves this machine.")
+    foot = tag("footer", f"Whet {version('whet')}. Read-only; nothing is loaded from elsewhere.")
     body_markup = tag(
         "body",
         tag("a", "to the content", href="#main", class_="skip"),
