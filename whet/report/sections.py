@@ -236,7 +236,7 @@ def evidence(decision: DecisionFacts) -> Markup:
         pairs(facts),
         edits(decision.edits, without=decision.without),
         charts.looks_chart(decision.looks) if len(decision.looks) > 1 else None,
-        table(("task", "incumbent's draws", "candidate's draws"), rows, caption="what every draw read")
+        table(("task of the gate", "incumbent's draws", "candidate's draws"), rows, caption="what every draw read")
         if rows
         else None,
     )
