@@ -56,6 +56,15 @@ def plain(page: RenderableType) -> str:
     return captured.get().rstrip()
 
 
+def html_of(*pages: RenderableType) -> str:
+    """Pages as HTML for a notebook: what is outside text stays text."""
+    screen = Screen(width=WIDTH, record=True, file=StringIO(), force_terminal=True, color_system="truecolor")
+    for page in pages:
+        screen.print(page, soft_wrap=isinstance(page, str))
+    frame = "<pre style='line-height:1.25;overflow-x:auto;font-family:monospace'>{code}</pre>"
+    return screen.export_html(inline_styles=True, code_format=frame)
+
+
 def screen_for(stream: str) -> Screen:
     """The screen of standard output (`stdout`) or standard error; a pipe gets plain text of a fixed width."""
     error = stream == "stderr"

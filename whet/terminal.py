@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from whet.errors import Interrupted
+from whet.evals.estimate import wilson
 from whet.outside import shown, shown_json, shown_line
 from whet.screen import Screen, screen_for
 from whet.types import Fault, Rollout, Split, Ticket, Usage
@@ -76,6 +77,7 @@ class TerminalProgress:
         self._split: Split | None = None
         self._asked = 0
         self._opened: float | None = None
+        self._spent = Usage()
         self._start(0, "")
 
     def expect(self, ahead: Mapping[Split, int]) -> None:
@@ -85,7 +87,6 @@ class TerminalProgress:
     def _start(self, total: int, what: str) -> None:
         self._total, self._what = total, what
         self._seen = self._solved = self._scored = self._faults = 0
-        self._usage = Usage()
         self._printed = self._clock()
 
     def began(self, total: int, what: str) -> None:
@@ -115,7 +116,7 @@ class TerminalProgress:
         self._seen += 1
         self._asked += 1
         self._pass(rollout.ticket)
-        self._usage += rollout.usage
+        self._spent += rollout.usage
         if isinstance(rollout.outcome, Fault):
             self._faults += 1
         else:
@@ -159,11 +160,15 @@ class TerminalProgress:
             self._console.print(line, soft_wrap=True)
 
     def _state(self) -> str:
-        parts = [f"solved {self._solved / self._scored:.2f}"] if self._scored else []
+        parts = []
+        if self._scored:
+            held = wilson(min(round(self._solved), self._scored), self._scored)
+            ends = f" [{held.low:.2f}, {held.high:.2f}]" if held else ""
+            parts.append(f"solved {self._solved / self._scored:.2f}{ends}")
         if self._faults:
             parts.append(f"{self._faults} faults")
-        if self._usage.usd:
-            parts.append(f"${self._usage.usd:.2f}")
+        if self._spent.usd:
+            parts.append(f"${self._spent.usd:.2f} so far")
         return ", ".join(parts)
 
 

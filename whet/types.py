@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, Literal, get_args
 
 Split = Literal["train", "select", "test"]
@@ -25,6 +26,16 @@ Finish = Literal["stop", "length", "tool_calls", "filter"]
 
 MalformedKind = Literal["cut_off", "raw_code", "bad_escape", "bad_json", "prose", "unknown_tool", "bad_arguments"]
 """How a tool call was broken; each is counted apart, because each has another remedy."""
+
+
+def _plain(text: str) -> str:
+    """A text as HTML: nothing in it is a tag, and what cannot be seen is spelled out."""
+    seen = (letter if letter.isprintable() or letter in "\n\t" else repr(letter)[1:-1] for letter in text[:20_000])
+    return escape("".join(seen))
+
+
+def _pre(text: str) -> str:
+    return f'<pre dir="auto" style="white-space:pre-wrap">{_plain(text)}</pre>'
 
 
 # --------------------------------------------------------------------------------------------- conversation
@@ -197,6 +208,19 @@ class Playbook:
             reminders and f"## Reminders\n\n{reminders}",
         )
         return "\n\n".join(part for part in headed if part)
+
+    def __repr__(self) -> str:
+        """Short: a playbook can be a book."""
+        first = next(iter(self.body.splitlines()), "")[:60]
+        return (
+            f"<Playbook {first!r}, {len(self.text)} characters, {len(self.examples)} examples, {len(self.files)} files>"
+        )
+
+    def _repr_html_(self) -> str:
+        """For a notebook."""
+        shown = [_pre(self.text)] if self.text else []
+        shown += [f"<p>{_plain(example.question)}<br>→ {_plain(example.answer)}</p>" for example in self.examples]
+        return "".join(shown) or "<em>blank playbook</em>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +417,18 @@ class Rollout:
     outcome: Score | Fault
     usage: Usage = Usage()
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        """Short: a transcript can be megabytes."""
+        ticket, score = self.ticket, self.score
+        how = f"{'solved' if score.hard else 'not solved'}, {score.reason}" if score else str(self.outcome)
+        return f"<Rollout {ticket.split}/{ticket.index} draw {ticket.draw} for {ticket.purpose}: {how[:120]}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: what was said, and how it was graded."""
+        said = [message for turn in self.turns for message in (*turn.messages, turn.reply.as_message())]
+        shown = "".join(f"<p><b>{message.author}</b></p>{_pre(message.text)}" for message in said)
+        return f"<p><b>{_plain(repr(self)[1:-1])}</b></p>{shown}"
 
     @property
     def score(self) -> Score | None:

@@ -103,8 +103,8 @@ def test_a_pipe_gets_a_line_now_and_then(show: Show, capsys: pytest.CaptureFixtu
     show.progress.began(40, "train/e1")
     show.ask(22, "train")
     assert capsys.readouterr().err.splitlines() == [
-        "train/e1: 11/40 solved 1.00, at most about 90 s left",
-        "train/e1: 22/40 solved 1.00, at most about 80 s left",
+        "train/e1: 11/40 solved 1.00 [0.74, 1.00], at most about 90 s left",
+        "train/e1: 22/40 solved 1.00 [0.85, 1.00], at most about 80 s left",
     ]
 
 
@@ -114,7 +114,7 @@ PLACE = f"scripted:/mine/[/{'deep/' * 20}]:gear:/model.py"
 def test_a_name_is_shown_as_it_is_whatever_is_in_it(show: Show, capsys: pytest.CaptureFixture[str]) -> None:
     show.progress.began(40, PLACE)
     show.ask(11)
-    assert capsys.readouterr().err.splitlines() == [f"{PLACE}: 11/40 solved 1.00, about 30 s left"]
+    assert capsys.readouterr().err.splitlines() == [f"{PLACE}: 11/40 solved 1.00 [0.74, 1.00], about 30 s left"]
 
 
 def test_a_name_is_shown_as_it_is_in_a_terminal_too(monkeypatch: pytest.MonkeyPatch) -> None:

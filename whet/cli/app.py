@@ -161,6 +161,60 @@ def compare(
     compare_command(a, b, metric=metric, json=json, runs=runs)
 
 
+@app.command("report", no_args_is_help=True)
+def report(
+    names: Annotated[list[str], typer.Argument(help="Runs: names or folders. Others are compared with the first.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File: .html, .md or .json. [RUN/report.html]")
+    ] = None,
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Write what happened in a run, and what it is worth, as one file."""
+    from whet.cli.report import report_command
+
+    report_command(names, out, runs=runs)
+
+
+@app.command("figures", no_args_is_help=True)
+def figures(
+    names: Annotated[list[str], typer.Argument(help="Runs, or files of results (results/*.json).")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the figures.")] = Path("figures"),
+    form: Annotated[str, typer.Option("--format", "-f", help="png, svg, pdf, or several: png,svg.")] = "png",
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Draw the figures of a paper from runs or results."""
+    from whet.cli.figures import figures_command
+
+    figures_command(names, out, form, runs=runs)
+
+
+@app.command("view")
+def view(
+    folder: Annotated[Path, typer.Argument(help="Folder of runs, or one run.")] = Path("runs"),
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; beyond this machine a token is asked for.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 8420,
+) -> None:
+    """Look at runs in a browser, those under way too."""
+    from whet.cli.view import view_command
+
+    view_command(folder, host, port)
+
+
+@app.command("watch", no_args_is_help=True)
+def watch(
+    run: Annotated[str, typer.Argument(help="Run to follow: a name or a folder.")],
+    every: Annotated[float, typer.Option(help="Seconds between two looks.")] = 1.0,
+    once: Annotated[bool, typer.Option("--once", help="Look once and end.")] = False,
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Follow a run from another terminal."""
+    from whet.cli.watch import watch_command
+
+    watch_command(run, every, once=once, runs=runs)
+
+
 @app.command("resume", no_args_is_help=True)
 def resume(
     run: Annotated[str, typer.Argument(help="Run to continue: a name or a folder.")],

@@ -38,6 +38,23 @@ def chat(
     print_lines(str(export_chat(run, out, ChatFilter(purpose, split, solved), runs)))
 
 
+@app.command("rows", no_args_is_help=True)
+def rows(
+    run: Annotated[str, typer.Argument(help="Run of any kind: a name or a folder.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File (.jsonl, .parquet) or folder. [RUN/rollouts.jsonl]")
+    ] = None,
+    form: Annotated[str, typer.Option("--form", help="jsonl, parquet or hf. [what the file ends in]")] = "",
+    runs: Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")] = Path("runs"),
+) -> None:
+    """Write a row for each rollout: scores, reasons, tokens, parts."""
+    from whet.run.export_rows import export_rows
+    from whet.terminal import print_lines
+
+    place, many = export_rows(run, out, form, runs)
+    print_lines(f"{place}: {many:,} rollouts")
+
+
 _WEIGHTS = "Run of a weight learner (its best weights), or an address hf:BASE+ADAPTER."
 
 

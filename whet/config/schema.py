@@ -108,6 +108,9 @@ class ControlSection(Section):
     target: EndpointSection = EndpointSection()
     optimizer: EndpointSection = EndpointSection()
     judge: EndpointSection = EndpointSection()
+    sinks: dict[str, dict[str, Any]] = Field(
+        default={}, description="who else is told the figures: jsonl, tensorboard, wandb, mlflow, each with its options"
+    )
 
 
 class GuardSection(Section):

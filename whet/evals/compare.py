@@ -103,6 +103,15 @@ class Comparison:
         seen = f"a difference of {found.detectable:.2g} would have been shown four times in five"
         return f"no difference shown{on}: {numbers}; {seen}"
 
+    def __repr__(self) -> str:
+        return f"Comparison({self.words()!r})"
+
+    def _repr_html_(self) -> str:
+        from whet.evals.table import comparison_table
+        from whet.screen import html_of
+
+        return html_of(comparison_table(self))
+
     def hard_words(self) -> str:
         """The same on `hard`, for the line below a verdict on another metric; empty where it is the metric itself."""
         if self.metric == HARD:

@@ -129,7 +129,7 @@ class _Scale:
         groups: dict[str, list[Attempts]] = {}
         for tried in attempts:
             groups.setdefault(name(tried), []).append(tried)
-        return {group: self.figures(groups[group]) for group in sorted(groups, key=_rank)}
+        return {group: self.figures(groups[group]) for group in sorted(groups, key=in_scale)}
 
     def _mean(self, attempts: Sequence[Attempts], metric: Metric) -> Estimate | None:
         means = [tried.mean(metric) for tried in attempts if tried.values(metric)]
@@ -145,7 +145,7 @@ def _counted(words: Iterable[str]) -> dict[str, int]:
 _SCALE = ("trivial", "primer", "easy", "medium", "hard", "expert")
 
 
-def _rank(name: str) -> tuple[int, list[tuple[int, str]]]:
+def in_scale(name: str) -> tuple[int, list[tuple[int, str]]]:
     """Easy before hard and 2 before 10, where a name says so; otherwise by the alphabet."""
     known = _SCALE.index(name) if name in _SCALE else len(_SCALE)
     parts = re.findall(r"\d+|\D+", name)

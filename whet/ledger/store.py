@@ -189,6 +189,34 @@ class Ledger:
             yield purpose, orjson.loads(body)
 
 
+def glance(folder: Path) -> sqlite3.Connection:
+    """A connection to look at a ledger with, also while it is written: known by its mark and version, and not proved.
+
+    For pages that are drawn again and again; whoever decides or pays reads through `Ledger.read`.
+    """
+    path = existing(folder)
+    with readable(path):
+        try:
+            db = _looking(path, "mode=ro")
+        except sqlite3.OperationalError:  # a folder in which nothing may be written, and no log beside the file
+            if path.with_name(f"{path.name}-wal").exists():
+                raise
+            db = _looking(path, "mode=ro&immutable=1")
+        try:
+            refuse_foreign(path, db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+def _looking(path: Path, mode: str) -> sqlite3.Connection:
+    uri = f"{path.resolve().as_uri()}?{mode}"
+    db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=2.0, check_same_thread=False)
+    db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return db
+
+
 def existing(folder: Path) -> Path:
     path = folder / FILE
     if not path.is_file():
@@ -207,8 +235,8 @@ def readable(path: Path) -> Iterator[None]:
         raise WhetError(f"{path}: damaged or not a ledger ({error}); restore it from a copy") from None
 
 
-def checked(path: Path, db: sqlite3.Connection) -> None:
-    """Refuses foreign files, newer ledgers and damage; small ledgers are read whole, large ones at both ends."""
+def refuse_foreign(path: Path, db: sqlite3.Connection) -> None:
+    """Refuses files that are no ledger, and ledgers of another version."""
     if db.execute("PRAGMA application_id").fetchone()[0] != schema.APPLICATION_ID:
         raise WhetError(f"{path}: not a ledger of Whet; nothing was changed")
     version = db.execute("PRAGMA user_version").fetchone()[0]
@@ -222,6 +250,11 @@ def checked(path: Path, db: sqlite3.Connection) -> None:
             f"{path}: written by a newer Whet (ledger version {version}, this one reads {schema.VERSION}); "
             "upgrade with: pip install -U whet"
         )
+
+
+def checked(path: Path, db: sqlite3.Connection) -> None:
+    """Refuses foreign files, newer ledgers and damage; small ledgers are read whole, large ones at both ends."""
+    refuse_foreign(path, db)
     if path.stat().st_size < 64 << 20:
         verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":

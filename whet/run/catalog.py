@@ -41,7 +41,7 @@ def runs_table(found: Sequence[RunEntry]) -> RenderableType:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("run", "kind", "environment", "model", "state", "solved", "on", "faults", "changed"):
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column in ("run", "changed"))
     for entry in found:
         solved = "" if entry.solved is None else f"{entry.solved:.3f}"
         changed = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.changed))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig
@@ -13,6 +13,7 @@ from whet.errors import Interrupted
 from whet.evals.sample import size_of, stratified_sample
 from whet.evals.table import summary_table
 from whet.keys import digest
+from whet.ledger.store import Ledger
 from whet.models.base import Model
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
 from whet.rollout.claim import Identity, RunStart
@@ -24,6 +25,7 @@ from whet.run.compose import Given, build_environment
 from whet.run.floor import play_floor
 from whet.run.kinds import STOPPED, RunPage
 from whet.run.project import EvalReport, project
+from whet.run.sinks import fed_sinks
 from whet.run.workspace import EVAL, RUNS, doubtful, named_folder, run_name
 from whet.types import Playbook, Policy, Ticket
 
@@ -80,7 +82,7 @@ class EvalResult:
         if self.fewer:
             parts.append(self.fewer)
         parts.extend(doubtful(self.folder))
-        parts.append(f"results: {self.folder}/results.json")
+        parts.append(f"results: {self.folder}/results.json\nlook at it: whet report {self.folder}, or whet view")
         nothing = fault is not None and not self.report.summary.overall.rollouts
         return RunPage(parts, 1 if nothing or tally.failed else STOPPED if tally.stopped else 0)
 
@@ -88,6 +90,18 @@ class EvalResult:
         from whet.screen import plain
 
         return plain(self.renderable())
+
+    def _repr_html_(self) -> str:
+        from whet.screen import html_of
+
+        return html_of(self.renderable())
+
+    def frame(self) -> Any:
+        """Every rollout as a row: a frame of polars or pandas, whichever is installed."""
+        from whet.evals.frame import frame_of
+
+        with Ledger.read(self.folder) as ledger:
+            return frame_of(ledger.outcomes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +202,7 @@ def run_evaluation(
     plan = plan_evaluation(config, given)
     shown = progress or Quiet()
     try:
-        return finish(lambda: evaluate_plan(plan, progress=shown, runs=runs, name=name, retry_faults=retry_faults))
+        with fed_sinks(config, plan.folder(runs, name), shown) as told:
+            return finish(lambda: evaluate_plan(plan, progress=told, runs=runs, name=name, retry_faults=retry_faults))
     except KeyboardInterrupt:
         raise Interrupted(str(plan.folder(runs, name))) from None

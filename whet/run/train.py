@@ -32,6 +32,7 @@ from whet.run.compose import Given, build_environment
 from whet.run.decide import build_gate, without_excluded
 from whet.run.kinds import STOPPED, RunPage
 from whet.run.sealed_test import SealedResult, SealedTest
+from whet.run.sinks import fed_sinks
 from whet.run.train_page import result_parts
 from whet.run.train_summary import write_summary
 from whet.run.workspace import RUNS, doubtful, named_folder, run_name
@@ -113,6 +114,22 @@ class TrainResult:
     def page(self) -> RunPage:
         """The table, the accepted changes with their evidence, and where to look further; exit code 3 when stopped."""
         return RunPage([*result_parts(self), *doubtful(self.folder)], STOPPED if self.stopped else 0)
+
+    def __repr__(self) -> str:
+        return f"TrainResult({str(self.folder)!r}, steps={self.training.steps_done}, stopped={self.stopped!r})"
+
+    def _repr_html_(self) -> str:
+        from whet.screen import html_of
+
+        return html_of(*self.page().parts)
+
+    def frame(self) -> Any:
+        """Every rollout as a row: a frame of polars or pandas, whichever is installed."""
+        from whet.evals.frame import frame_of
+        from whet.ledger.store import Ledger
+
+        with Ledger.read(self.folder) as ledger:
+            return frame_of(ledger.outcomes())
 
 
 def load_train_config(
@@ -223,6 +240,7 @@ def run_training(
     plan = plan_training(config, given)
     shown = progress or Quiet()
     try:
-        return finish(lambda: train_plan(plan, progress=shown, watch=watch, runs=runs, name=name))
+        with fed_sinks(config, plan.folder(runs, name), shown) as told:
+            return finish(lambda: train_plan(plan, progress=told, watch=watch, runs=runs, name=name))
     except KeyboardInterrupt:
         raise Interrupted(str(plan.folder(runs, name))) from None

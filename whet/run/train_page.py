@@ -38,7 +38,9 @@ def result_parts(result: TrainResult) -> list[str | RenderableType]:
     steps = result.folder / HISTORY  # a learner writes it, or does not
     parts.append(
         f"best playbook: {result.folder}/best_skill.md (to use: --playbook {result.folder}/best_playbook.json)\n"
-        f"report: {result.folder}/summary.json" + (f", step by step: {steps}" if steps.is_file() else "")
+        f"report: {result.folder}/summary.json"
+        + (f", step by step: {steps}" if steps.is_file() else "")
+        + f"\nlook at it: whet report {result.folder}, or whet view"
     )
     return parts
 

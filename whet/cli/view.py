@@ -1,0 +1,19 @@
+"""`whet view`: the viewer, on this machine unless another address is named."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from whet.errors import WhetError
+from whet.terminal import print_lines
+
+
+def view_command(folder: Path, host: str, port: int) -> None:
+    if any(find_spec(package) is None for package in ("starlette", "uvicorn")):
+        raise WhetError("the viewer needs the extra web: pip install 'whet[web]'")
+    if not folder.is_dir():
+        raise WhetError(f"{folder}: no folder; name the folder that runs are kept in")
+    from whet.web.server import serve
+
+    serve(folder, host, port, print_lines)

@@ -1,0 +1,102 @@
+"""Who may look: this machine alone, or whoever has the token. Every answer says what a page may load and run."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+COOKIE = "whet_token"
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class DoorGuard:
+    """Stands before every page. Without a token only addresses of this machine are answered, whatever a name server
+    says they are; with one, a request brings it in its address once, and in a cookie from then on."""
+
+    app: App
+    token: str = ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        if scope["method"] not in ("GET", "HEAD"):
+            await _say(send, 405, "nothing can be changed here")
+        elif not self.token and _host(headers.get("host", "")) not in LOOPBACK:
+            await _say(send, 403, "this viewer answers on this machine alone")
+        elif self.token and not self._known(headers.get("cookie", "")):
+            await self._ask(scope, send)
+        else:
+            await self.app(scope, receive, _with_headers(send))
+
+    def _known(self, cookie: str) -> bool:
+        jar: SimpleCookie = SimpleCookie()
+        try:
+            jar.load(cookie)
+        except CookieError:
+            return False
+        held = jar.get(COOKIE)
+        return held is not None and hmac.compare_digest(held.value.encode(), self.token.encode())
+
+    async def _ask(self, scope: Scope, send: Send) -> None:
+        words = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+        told = dict(words).get("token", "")
+        if not hmac.compare_digest(told.encode("utf-8", "replace"), self.token.encode()):
+            await _say(send, 401, "a token is needed: open the address that 'whet view' printed")
+            return
+        rest = urlencode([(name, value) for name, value in words if name != "token"])
+        place = f"{scope.get('path', '/')}{'?' + rest if rest else ''}"
+        if place.startswith("//"):
+            place = "/"
+        cookie = f"{COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+        more = ((b"location", place.encode("latin-1", "replace")), (b"set-cookie", cookie.encode()))
+        await _say(send, 303, "", more)
+
+
+def _host(told: str) -> str:
+    if told.startswith("["):
+        return told.partition("]")[0] + "]"
+    return told.rpartition(":")[0] if told.count(":") == 1 else told
+
+
+async def _say(send: Send, status: int, line: str, more: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), *HEADERS, *more]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": line.encode()})
+
+
+def _with_headers(send: Send) -> Send:
+    async def sends(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            told = {name for name, _ in message["headers"]}
+            message["headers"] = [*message["headers"], *(pair for pair in HEADERS if pair[0] not in told)]
+        await send(message)
+
+    return sends
