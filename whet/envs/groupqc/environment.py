@@ -46,7 +46,9 @@ SHARED = (
 GENERATED = (
     Argument("noise", str | dict, "", "'realistic', or rates by channel: noise.omission=0.1"),
     Argument("seed", int, 0, "another seed draws other sites"),
-    Argument("conventions", int | str, 0, "seed of the reviewers' unwritten conventions; 'none': the checklist decides"),
+    Argument(
+        "conventions", int | str, 0, "seed of the reviewers' unwritten conventions; 'none': the checklist decides"
+    ),
 )
 FILED = (
     Argument("strict", bool, True, "refuse a file with a line that is no ticket; false: set such lines aside"),
@@ -73,6 +75,7 @@ class GroupQc(Environment):
         self._max_prompt: int = given.get("max_prompt", 8192)
         self._names = {name: Vocabulary.of(pack, mission) for name, (pack, mission) in self._missions.items()}
         self._conventions: dict[str, tuple[Convention, ...]] = {}
+        self._pass_shares = {name: mission.pass_share for name, (_, mission) in self._missions.items()}
         self._frames: dict[str, int] = {}
         self.rejects: tuple[Reject, ...] = ()
         self.excluded: tuple[str, ...] = ()
@@ -90,6 +93,7 @@ class GroupQc(Environment):
             )
             self._source = generated
             self._conventions = {world.mission.name: world.conventions for world in generated.worlds}
+            self._pass_shares = {world.mission.name: world.pass_share for world in generated.worlds}
             self.about = "generated site inspections: pass or fail, with a reason"
             made_of = ""
         kept = {name: value for name, value in given.items() if name not in PLACES}
@@ -149,8 +153,9 @@ class GroupQc(Environment):
         pack, mission = self._missions[task.data["mission"]]
         share = None
         if self._grounded:
-            share = grounds(self._names[mission.name], reading.reason, task.data["summaries"]).share
-        costs = VerdictCosts.of(pack.rewards, self._scheme, mission.pass_share)
+            told = (task.data.get("site", ""), task.data.get("submitted", ""))
+            share = grounds(self._names[mission.name], reading.reason, task.data["summaries"], *told).share
+        costs = VerdictCosts.of(pack.rewards, self._scheme, self._pass_shares[mission.name])
         return score(reading, task.truth["label"], costs, share)
 
     def _read(self, path: Path, packs: Sequence[Pack], given: Mapping[str, Any]) -> TicketFile:
@@ -176,9 +181,7 @@ class GroupQc(Environment):
         if frame + sum(len(text) + 64 for text in line.ticket.summaries) <= self._max_prompt:
             return False
         ticket = line.ticket
-        asked = messages(
-            pack, mission, evidence(pack, mission, ticket), self._rules, ticket.site, ticket.submitted
-        )
+        asked = messages(pack, mission, evidence(pack, mission, ticket), self._rules, ticket.site, ticket.submitted)
         return estimated_tokens(asked) > self._max_prompt
 
 

@@ -117,6 +117,7 @@ _WORDS = {
         "all": "且",
         "any": "或",
         "not": "并非（{part}）",
+        "if": "若{first}，则{rest}",
     },
     "en": {
         "least": "at least {n} in one photo of: ",
@@ -131,6 +132,7 @@ _WORDS = {
         "all": " and ",
         "any": " or ",
         "not": "not ({part})",
+        "if": "if {first}, then {rest}",
     },
 }
 
@@ -149,6 +151,9 @@ def sentence(pack: Pack, condition: Condition) -> str:
             return words["before"].format(before=before)
         case Conjunction(parts):
             return words["all"].join(sentence(pack, part) for part in parts)
+        case Disjunction((Negation(first), second, *others)):
+            rest = Disjunction((second, *others)) if others else second
+            return words["if"].format(first=sentence(pack, first), rest=sentence(pack, rest))
         case Disjunction(parts):
             return words["any"].join(sentence(pack, part) for part in parts)
         case Negation(part):

@@ -418,7 +418,9 @@ def _fields(table: PackTable, key: str, template: str, known: tuple[str, ...], n
     """A template that is filled in by `str.format`: only these fields, each plain."""
     allowed = ", ".join("{" + name + "}" for name in known)
     try:
-        found = [(name, spec, change) for _, name, spec, change in string.Formatter().parse(template) if name is not None]
+        found = [
+            (name, spec, change) for _, name, spec, change in string.Formatter().parse(template) if name is not None
+        ]
     except ValueError as problem:
         table.report(f"{key!r} has the template {template!r}: {problem}. Allowed: {allowed}")
         return

@@ -21,7 +21,7 @@ class PackTable:
         self._keys = SECTIONS[section].keys
         if not isinstance(values, Mapping):
             self.report(f"must be a table with the keys {', '.join(self._keys)}")
-            values = {}
+            values, self.mistakes = {}, []  # that all of them are missing goes without saying
         self._values = values
         for key in values:
             if key not in self._keys:

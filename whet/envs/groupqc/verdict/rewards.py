@@ -16,10 +16,10 @@ from whet.types import Score
 
 Scheme = Literal["label", "asymmetric"]
 
-MARGIN = 0.1
-"""By how much a false release costs more than what would make always passing and always failing earn the same."""
+FEWER = 2 / 3
+"""Failing tickets are taken to be so much rarer than the mission says: a sample may well have fewer of them."""
 
-MOST_PASSES = 0.98
+FEWEST = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,13 @@ class VerdictCosts:
     def of(cls, weights: VerdictRewards, scheme: Scheme = "label", pass_share: float = 0.5) -> VerdictCosts:
         """The costs where `pass_share` of the tickets pass: the more do, the more a false release costs.
 
-        Always passing and always failing earn the same at a cost of odds * (label + blocked) - label.
+        Always passing and always failing earn the same at a cost of odds * (label + blocked) - label, where the odds
+        are those of a pass.
         """
         blocked = weights.false_block if scheme == "asymmetric" else 0.0
-        passes = min(pass_share, MOST_PASSES)
-        even = passes / (1.0 - passes) * (weights.label + blocked) - weights.label
-        released = max(weights.false_release, even + MARGIN * (abs(even) + weights.label))
+        fails = max(FEWER * (1.0 - pass_share), FEWEST)
+        even = (1.0 - fails) / fails * (weights.label + blocked) - weights.label
+        released = max(weights.false_release, even)
         return cls(weights.label, weights.format, weights.grounded, released, blocked, released + weights.label / 2)
 
 

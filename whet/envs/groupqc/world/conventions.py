@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whet.envs.groupqc.pack.condition import (
     Condition,
@@ -27,6 +27,7 @@ from whet.envs.groupqc.pack.keys import CONVENTION_KINDS
 from whet.envs.groupqc.pack.schema import ConventionKind, Mission, Need, ObjectCategory, Pack
 from whet.envs.groupqc.records import NeedStatus
 from whet.envs.groupqc.verdict.conventions import Convention
+from whet.envs.groupqc.world.style import NOTHING, bare
 from whet.keys import seed_for
 
 REQUIRED_SHARE = 0.21
@@ -55,10 +56,12 @@ def draw_conventions(pack: Pack, mission: Mission, seed: int) -> tuple[Conventio
     """The conventions of a mission in the world `seed`."""
     rng = random.Random(seed_for("groupqc", "conventions", pack.name, mission.code, seed))
     habits: list[_Habit] = []
+    sites = rng.sample(pack.sites.names, 2) if pack.sites else []
     for several in (_counts, _stand_ins, _looks, _exceptions):
         found = [habit for habit in several(pack, mission) if _fits(mission, habit, habits)]
         habits += [_drawn(rng, found)] if found else []
-    lasting = [habit for several in (_counts, _looks, _alternatives) for habit in several(pack, mission)]
+    habits = [_local(habit, sites) if habit.need is None else habit for habit in habits]
+    lasting = [habit for several in (_counts, _looks, _surroundings) for habit in several(pack, mission)]
     found = [habit for habit in lasting if _fits(mission, habit, habits)]
     if found and pack.sites is not None and "dropped" in (mission.conventions or CONVENTION_KINDS):
         habits.append(_dropped(rng, _drawn(rng, found)))
@@ -80,7 +83,7 @@ def _fits(mission: Mission, habit: _Habit, others: Sequence[_Habit]) -> bool:
 
 def _clash(mission: Mission, habit: _Habit, other: _Habit) -> bool:
     """The same condition, the same thing waived, or a requirement that what is waived would break."""
-    if habit.condition == other.condition or habit.kind == other.kind == "label_format":
+    if bare(habit.condition) == bare(other.condition) != NOTHING or habit.kind == other.kind == "label_format":
         return True
     if habit.need and other.need:
         return (habit.need.id, habit.status) == (other.need.id, other.status)
@@ -154,9 +157,7 @@ def _looks(pack: Pack, mission: Mission) -> list[_Habit]:
         habits += [_Habit("label_format", LabelFormat(template)) for template in labels.templates]
     elif labels.category in mission.distractors:
         none = Negation(Sighting(labels.category, labels.text))
-        habits += [
-            _Habit("label_format", Disjunction((none, LabelFormat(template)))) for template in labels.templates
-        ]
+        habits += [_Habit("label_format", Disjunction((none, LabelFormat(template)))) for template in labels.templates]
     return habits or _alternatives(pack, mission)
 
 
@@ -169,6 +170,12 @@ def _alternatives(pack: Pack, mission: Mission) -> list[_Habit]:
         for second in around[place + 1 :]
         if first.category != second.category
     ]
+
+
+def _surroundings(pack: Pack, mission: Mission) -> list[_Habit]:
+    """One of two things around it, or one of them alone."""
+    alone = [_Habit("either_or", sighting) for sighting in _around(pack, mission)]
+    return _alternatives(pack, mission) + alone
 
 
 def _stand_ins(pack: Pack, mission: Mission) -> list[_Habit]:
@@ -209,6 +216,13 @@ def _exceptions(pack: Pack, mission: Mission) -> list[_Habit]:
         if not any(other == attribute.name for later in category.attributes for other, _ in later.implied)
     ]
     return [_Habit("exception", condition, need, "defect") for need in broken for condition in (*sites, *makes)]
+
+
+def _local(habit: _Habit, sites: list[str]) -> _Habit:
+    """A requirement that holds at one kind of site alone: the next of `sites`."""
+    if not sites:
+        return habit
+    return replace(habit, condition=Disjunction((Negation(Location(sites.pop())), habit.condition)))
 
 
 def _dropped(rng: random.Random, habit: _Habit) -> _Habit:

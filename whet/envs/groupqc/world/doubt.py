@@ -10,9 +10,7 @@ from whet.envs.groupqc.records import PhotoObject
 from whet.envs.groupqc.world.scene import PhotoPlan
 
 
-def contradict(
-    rng: random.Random, pack: Pack, mission: Mission, photos: Sequence[PhotoPlan]
-) -> tuple[PhotoPlan, ...]:
+def contradict(rng: random.Random, pack: Pack, mission: Mission, photos: Sequence[PhotoPlan]) -> tuple[PhotoPlan, ...]:
     """The photos with one object shown once more, of the other value, and with a note where the pack has notes.
 
     Where nothing that can be good or bad is shown, the photos stay as they are: the doubt is the reviewers' alone.

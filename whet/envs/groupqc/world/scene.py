@@ -131,6 +131,7 @@ def _without_pair(pack: Pack, item: PhotoObject) -> PhotoObject:
     name = _pair_name(pack, item.category)
     return replace(item, states=tuple(state for state in item.states if state[0] != name)) if name else item
 
+
 def _place(pack: Pack, shot: _Shot, cluster: list[PhotoObject]) -> None:
     """Add a cluster whole. A cable and its label get a number of their own in this photo."""
     paired = len(cluster) > 1 and cluster[-1].category == pack.labels.category

@@ -24,6 +24,9 @@ from whet.envs.groupqc.pack.condition import (
 Place = tuple[str, str]
 """A category and an attribute of it."""
 
+NOTHING = Conjunction(())
+"""A condition that asks nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class SiteStyle:
@@ -55,8 +58,7 @@ def lean(
     style: SiteStyle, rng: random.Random, condition: Condition, wanted: bool, site: str = "", date: str = ""
 ) -> SiteStyle:
     """The style in which a condition is likely to hold, or not to, on a ticket of that site and date."""
-    fixed = settled(condition, site, date)
-    if fixed is not None:
+    if condition == NOTHING or settled(condition, site, date) is not None:
         return style
     match condition:
         case Sighting():
@@ -90,6 +92,21 @@ def settled(condition: Condition, site: str, date: str) -> bool | None:
                 return decisive
             return None if None in known else not decisive
     return None
+
+
+def bare(condition: Condition) -> Condition:
+    """What a condition asks of the photos, whatever the site and the date: an empty one where it asks nothing."""
+    match condition:
+        case Conjunction(parts) | Disjunction(parts):
+            kept = tuple(inner for part in parts if (inner := bare(part)) != NOTHING)
+            joined = Conjunction(kept) if isinstance(condition, Conjunction) else Disjunction(kept)
+            return kept[0] if len(kept) == 1 else joined if kept else NOTHING
+        case Negation(part):
+            inner = bare(part)
+            return NOTHING if inner == NOTHING else Negation(inner)
+        case Location() | Period():
+            return NOTHING
+    return condition
 
 
 def _towards(style: SiteStyle, seen: Sighting) -> SiteStyle:

@@ -24,7 +24,7 @@ from whet.envs.groupqc.world.doubt import contradict
 from whet.envs.groupqc.world.noise import NO_NOISE, Noise, corrupt
 from whet.envs.groupqc.world.scene import PhotoPlan, as_photo, photo_count, shoot
 from whet.envs.groupqc.world.state import SiteState, draw_state
-from whet.envs.groupqc.world.style import SiteStyle, lean, settled
+from whet.envs.groupqc.world.style import SiteStyle, bare, lean, settled
 from whet.envs.splits import split_of
 from whet.errors import WhetError
 from whet.keys import seed_for
@@ -215,9 +215,7 @@ class SiteWorld:
             truth = replace(truth, checklist=draft.judgement.checklist, decided_by=decided)
         return GeneratedGroup(ticket, photos, truth)
 
-    def _draft(
-        self, rng: random.Random, story: _Story, style: SiteStyle, where: str, day: datetime.date
-    ) -> _Draft:
+    def _draft(self, rng: random.Random, story: _Story, style: SiteStyle, where: str, day: datetime.date) -> _Draft:
         """A site for the story. A plain mission's is right at once; otherwise it is drawn until it is."""
         if self._plain:
             return self._attempt(rng, story, style, where)
@@ -241,13 +239,14 @@ class SiteWorld:
     def _leaning(self, rng: random.Random, story: _Story, style: SiteStyle, where: str, date: str) -> SiteStyle:
         """Conventions and needs of a kind that no state can force are made likely to stand as the story has it."""
         for known in self.conventions:
+            condition = known.condition
             if known is story.decider:
                 wanted = known.effect == "waive"
-            elif known.effect == "waive":
-                wanted = rng.random() < 0.25
-            else:
+            elif known.effect == "require" and settled(condition, where, date) is None:
                 wanted = story.passes or story.decider is not None or rng.random() < 0.5
-            style = lean(style, rng, known.condition, wanted, where, date)
+            else:
+                condition, wanted = bare(condition), rng.random() < 0.5
+            style = lean(style, rng, condition, wanted, where, date)
         for need in self.mission.needs:
             if need.holds is not None and (not need.sites or where in need.sites):
                 wanted = story.on_paper or rng.random() < 0.5
