@@ -128,6 +128,8 @@ def _print_description(seen: Description) -> None:
     labels = (f"{label.kind} ({label.difficulty})" if label.difficulty else label.kind for label in seen.labels)
     _say(f"kinds        {', '.join(labels)}")
     _say(f"baselines    {', '.join(seen.baselines)}")
+    if seen.standing:
+        _say(f"references   {seen.standing}")
     if seen.arguments:
         _say("")
         rows = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whet.envs.groupqc.pack.file import find_mission
@@ -61,6 +61,7 @@ def test_latin_names_count_only_as_whole_words() -> None:
     assert grounds(FIRE, "Image1: fire door disclosed", [summary]).share == 0.0
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.text(), st.lists(st.text(min_size=1), min_size=1, max_size=3))
 def test_any_reason_has_a_share(reason: str, summaries: list[str]) -> None:
     assert 0.0 <= grounds(NAMES, reason, summaries).share <= 1.0

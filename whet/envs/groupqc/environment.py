@@ -21,9 +21,9 @@ from whet.envs.groupqc.tickets.file import Reject, TicketFile, TicketLine, read_
 from whet.envs.groupqc.tickets.line import json_line
 from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evidence, messages
 from whet.envs.groupqc.tickets.source import FiledTickets, GeneratedTickets, Missions, TicketSource, refuse_rejects
-from whet.envs.groupqc.verdict.lines import VerdictReading, read_verdict, verdict_grammar
 from whet.envs.groupqc.verdict.conventions import Convention
 from whet.envs.groupqc.verdict.grounds import Vocabulary, grounds
+from whet.envs.groupqc.verdict.lines import VerdictReading, read_verdict, verdict_grammar
 from whet.envs.groupqc.verdict.rewards import Scheme, VerdictCosts, score
 from whet.envs.groupqc.world.noise import NO_NOISE, REALISTIC, Noise
 from whet.errors import WhetError, nearest
@@ -55,6 +55,9 @@ FILED = (
     Argument("rejects", str, "", "where they are listed; by default FILE.rejects.jsonl"),
     Argument("exclude", str | list[str], "", "ticket keys to leave out: a list, or a file with one a line"),
 )
+LOOKED_AT = 200
+"""Tickets on which the references are measured for a description."""
+
 PLACES = ("rejects", "strict")
 """Arguments that no ticket depends on."""
 
@@ -137,6 +140,21 @@ class GroupQc(Environment):
 
     def baselines(self) -> Mapping[str, Baseline]:
         return baselines(self.mission, self.conventions if any(self._conventions.values()) else None)
+
+    def standing(self) -> str:
+        """How often the checklist is right, and how often the ceiling, where conventions are planted."""
+        planted = sum(len(several) for several in self._conventions.values())
+        if not planted:
+            return ""
+        tasks = [self.task("select", index) for index in range(LOOKED_AT)]
+        policies, right = self.baselines(), {}
+        for name in ("rules", "ceiling"):
+            calls = [read_verdict(str(policies[name](task, task.messages))).call for task in tasks]
+            right[name] = sum(call == task.truth["label"] for call, task in zip(calls, tasks, strict=True)) / LOOKED_AT
+        return (
+            f"of {LOOKED_AT} select tickets the checklist (rules) gets {right['rules']:.2f} right, the ceiling "
+            f"{right['ceiling']:.2f}; between them lie {planted} unwritten conventions"
+        )
 
     def too_long(self, split: Split, index: int) -> bool:
         """Whether a ticket's prompt is longer than allowed. A file's own are left out from the start."""

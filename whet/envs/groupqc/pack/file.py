@@ -366,10 +366,9 @@ class _MissionReader:
         for name, value in good.items():
             attribute = category.attribute(name)
             if attribute is None or value not in attribute.values:
-                allowed = ", ".join(attribute.values) if attribute else ", ".join(a.name for a in category.attributes)
-                table.report(
-                    f"'good' says {name} = {value!r}, which {category.name} does not have. Allowed: {allowed or 'nothing'}"
-                )
+                known_names = attribute.values if attribute else [known.name for known in category.attributes]
+                allowed = ", ".join(known_names) or "nothing"
+                table.report(f"'good' says {name} = {value!r}, which {category.name} does not have. Allowed: {allowed}")
                 return
         if known:
             table.among("known", [known], [attribute.name for attribute in category.attributes])

@@ -255,8 +255,7 @@ SECTIONS: Mapping[str, PackSection] = {
     ),
     "need": PackSection(
         "[[mission.need]]",
-        "One thing that must be so: objects of a `category`, or a condition that `holds`. All needs of a mission must be "
-        "met.",
+        "One thing that must be so: objects of a `category`, or a condition that `holds`. All needs must be met.",
         {
             "id": _text("its name in reports"),
             "text": _text("says it"),

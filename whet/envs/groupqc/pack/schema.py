@@ -187,7 +187,8 @@ class Prompts:
     ticket_role: str
     ticket_rules: tuple[str, ...]
     ticket_request: str
-    """Placeholders: {mission} {focus} {structure} {rules} {count} {overview} {stations} {summaries}, and {context} if wanted."""
+    """Placeholders: {mission} {focus} {structure} {rules} {count} {overview} {stations} {summaries}; {context} if
+    wanted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Whether a reason has grounds: does the photo that it cites show what it says?
 
-A claim names an object, a value and a photo, and the summary of that very photo must show that value of that object. The
-pack's own sentences for a need are claims too. Naming a photo earns nothing, nor does an object without its value;
+A claim names an object, a value and a photo, and the summary of that very photo must show that value of that object.
+The pack's own sentences for a need are claims too. Naming a photo earns nothing, nor does an object without its value;
 a claim that is false counts against the reason wherever it stands.
 """
 

@@ -205,8 +205,8 @@ def _about(condition: Condition) -> str:
 def _exceptions(pack: Pack, mission: Mission) -> list[_Habit]:
     """A fault that is let pass at some sites, or with some make of equipment."""
     broken = [need for need in mission.needs if need.category and (need.good or need.labelled)]
-    sites = [Location(name) for name in pack.sites.names] if pack.sites else []
-    makes = [
+    where: list[Condition] = [Location(name) for name in pack.sites.names] if pack.sites else []
+    where += [
         Sighting(category.name, attribute.name, value)
         for category in pack.categories
         if category.name in mission.distractors or category.name in {need.category for need in mission.needs}
@@ -215,7 +215,7 @@ def _exceptions(pack: Pack, mission: Mission) -> list[_Habit]:
         for value in attribute.values
         if not any(other == attribute.name for later in category.attributes for other, _ in later.implied)
     ]
-    return [_Habit("exception", condition, need, "defect") for need in broken for condition in (*sites, *makes)]
+    return [_Habit("exception", condition, need, "defect") for need in broken for condition in where]
 
 
 def _local(habit: _Habit, sites: list[str]) -> _Habit:

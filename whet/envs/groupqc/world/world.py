@@ -148,8 +148,10 @@ class SiteWorld:
         if self._plain or self.pack.sites is None:
             return "", day
         where = rng.choice(self.pack.sites.names)
-        for _ in range(TRIES if story.decider else 0):
-            if settled(story.decider.condition, where, day.isoformat()) is not (not story.passes):
+        for _ in range(TRIES):
+            if story.decider is None or settled(story.decider.condition, where, day.isoformat()) is not (
+                not story.passes
+            ):
                 break
             where = rng.choice(self.pack.sites.names)
             day = FIRST_DAY + datetime.timedelta(days=int(rng.random() * DAYS))
@@ -222,7 +224,7 @@ class SiteWorld:
         for _ in range(TRIES):
             draft = self._attempt(rng, story, self._leaning(rng, story, style, where, day.isoformat()), where)
             judgement = self._judged(draft, where, day)
-            if self._fits(story, draft, judgement):
+            if self._fits(story, judgement):
                 break
         statuses = {finding.key: finding.status for finding in judgement.findings}
         return replace(draft, judgement=judgement, state=draft.state.as_found(statuses))
@@ -257,7 +259,7 @@ class SiteWorld:
         readings: list[SummaryReading] = [reading_of(items, notes) for items, notes, _ in draft.photos]
         return judge_with(self.pack, self.mission, self.conventions, readings, where, day.isoformat())
 
-    def _fits(self, story: _Story, draft: _Draft, judgement: ConventionJudgement) -> bool:
+    def _fits(self, story: _Story, judgement: ConventionJudgement) -> bool:
         """Whether a draft is what the story says: its verdict, the checklist's, and who decides between them."""
         if (judgement.verdict == "pass") != story.passes or (judgement.checklist == "pass") != story.on_paper:
             return False
