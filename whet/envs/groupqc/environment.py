@@ -257,6 +257,7 @@ class _GroupQcFamily:
 
     name = NAME
     about = "photos of a site to one verdict: groupqc (generated), groupqc:FILE.jsonl, groupqc/photo"
+    alone = True
 
     def variants(self) -> Sequence[str]:
         return ("photo",)
