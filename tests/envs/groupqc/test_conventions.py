@@ -10,6 +10,7 @@ import pytest
 
 from whet.envs.groupqc import GroupQc
 from whet.envs.groupqc.pack.condition import (
+    Appearance,
     Condition,
     Conjunction,
     Disjunction,
@@ -17,7 +18,6 @@ from whet.envs.groupqc.pack.condition import (
     Location,
     Negation,
     Period,
-    Sighting,
     as_data,
     sentence,
 )
@@ -26,7 +26,7 @@ from whet.envs.groupqc.pack.file import find_mission, load_packs
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.summaries.counts import SummaryEntry, SummaryReading, read_summary, reading_of
 from whet.envs.groupqc.verdict.conventions import judge_with
-from whet.envs.groupqc.verdict.evidence import Evidence, holds
+from whet.envs.groupqc.verdict.evidence import TicketEvidence, holds
 from whet.envs.groupqc.world.conventions import REQUIRED_SHARE, WAIVED_SHARE, draw_conventions
 from whet.envs.groupqc.world.noise import NO_NOISE, REALISTIC, Noise
 from whet.envs.groupqc.world.world import SiteWorld
@@ -42,9 +42,9 @@ LEARNING = {"clean": NO_NOISE, "loud": replace(REALISTIC, ambiguous=0.1)}
 # --------------------------------------------------------------------------------------------- conditions
 
 
-def seen(*summaries: str, site: str = "", date: str = "") -> Evidence:
+def seen(*summaries: str, site: str = "", date: str = "") -> TicketEvidence:
     readings = [read_summary(BBU, text) for text in summaries]
-    return Evidence(BBU, list(enumerate(readings, start=1)), site, date)
+    return TicketEvidence(BBU, list(enumerate(readings, start=1)), site, date)
 
 
 SCREWS = '{"统计": [{"类别": "BBU安装螺丝", "可见性": {"完整": 1, "部分": 1}}]}'
@@ -54,21 +54,21 @@ LABEL = '{"统计": [{"类别": "标签", "文本": {"A区-BBU3-地线": 1}}], "
 @pytest.mark.parametrize(
     ("condition", "expected"),
     [
-        (Sighting("BBU安装螺丝"), True),
-        (Sighting("BBU安装螺丝", least=2), True),
-        (Sighting("BBU安装螺丝", least=3), False),
-        (Sighting("BBU安装螺丝", "可见性", "完整", least=2), False),
-        (Sighting("BBU安装螺丝", photos=2), False),
-        (Sighting("BBU安装螺丝", noted=True), False),
-        (Sighting("标签", noted=True), True),
+        (Appearance("BBU安装螺丝"), True),
+        (Appearance("BBU安装螺丝", least=2), True),
+        (Appearance("BBU安装螺丝", least=3), False),
+        (Appearance("BBU安装螺丝", "可见性", "完整", least=2), False),
+        (Appearance("BBU安装螺丝", photos=2), False),
+        (Appearance("BBU安装螺丝", noted=True), False),
+        (Appearance("标签", noted=True), True),
         (LabelFormat("{zone}区-BBU{n}-地线"), True),
         (LabelFormat("{zone}区-BBU{n}-电源"), False),
         (Location("室分"), True),
         (Period("2026-03-01"), True),
         (Period("2026-02-01"), False),
         (Negation(Location("宏站")), True),
-        (Conjunction((Location("室分"), Sighting("光纤"))), False),
-        (Disjunction((Location("宏站"), Sighting("标签", "文本"))), True),
+        (Conjunction((Location("室分"), Appearance("光纤"))), False),
+        (Disjunction((Location("宏站"), Appearance("标签", "文本"))), True),
     ],
 )
 def test_a_condition_holds_by_what_the_ticket_shows(condition: Condition, expected: bool) -> None:

@@ -16,7 +16,7 @@ from whet.envs.groupqc.pack.schema import Pack
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class Appearance:
     """At least `photos` photos show `least` objects of a category each, with that value where one is named.
 
     An attribute without a value: any value of it. `noted`: only photos that carry a note count.
@@ -66,13 +66,13 @@ class Negation:
     part: Condition
 
 
-Condition = Sighting | LabelFormat | Location | Period | Conjunction | Disjunction | Negation
+Condition = Appearance | LabelFormat | Location | Period | Conjunction | Disjunction | Negation
 
 
 def as_data(condition: Condition) -> dict[str, Any]:
     """The condition as a pack file writes it; what has its default is left out."""
     match condition:
-        case Sighting():
+        case Appearance():
             given: dict[str, Any] = {"category": condition.category}
             given |= {name: getattr(condition, name) for name in ("attribute", "value") if getattr(condition, name)}
             given |= {name: getattr(condition, name) for name in ("least", "photos") if getattr(condition, name) > 1}
@@ -91,15 +91,15 @@ def as_data(condition: Condition) -> dict[str, Any]:
             return {"not": as_data(part)}
 
 
-def sightings(condition: Condition) -> tuple[Sighting, ...]:
-    """Every sighting that a condition speaks of."""
+def appearances(condition: Condition) -> tuple[Appearance, ...]:
+    """Every appearance that a condition speaks of."""
     match condition:
-        case Sighting():
+        case Appearance():
             return (condition,)
         case Conjunction(parts) | Disjunction(parts):
-            return tuple(found for part in parts for found in sightings(part))
+            return tuple(found for part in parts for found in appearances(part))
         case Negation(part):
-            return sightings(part)
+            return appearances(part)
     return ()
 
 
@@ -141,8 +141,8 @@ def sentence(pack: Pack, condition: Condition) -> str:
     """The condition in the pack's language, for reports."""
     words = _WORDS[pack.language]
     match condition:
-        case Sighting():
-            return words["seen"].format(what=_sighted(words, condition))
+        case Appearance():
+            return words["seen"].format(what=_appearing(words, condition))
         case LabelFormat(template):
             return words["label"].format(template=template)
         case Location(site):
@@ -160,7 +160,7 @@ def sentence(pack: Pack, condition: Condition) -> str:
             return words["not"].format(part=sentence(pack, part))
 
 
-def _sighted(words: dict[str, str], condition: Sighting) -> str:
+def _appearing(words: dict[str, str], condition: Appearance) -> str:
     what = condition.category
     if condition.attribute:
         form = words["of"] if condition.value else words["known"]

@@ -6,6 +6,7 @@ import datetime
 from typing import Any
 
 from whet.envs.groupqc.pack.condition import (
+    Appearance,
     Condition,
     Conjunction,
     Disjunction,
@@ -13,7 +14,6 @@ from whet.envs.groupqc.pack.condition import (
     Location,
     Negation,
     Period,
-    Sighting,
 )
 from whet.envs.groupqc.pack.schema import Labels, ObjectCategory
 from whet.envs.groupqc.pack.table import PackTable
@@ -39,7 +39,7 @@ class ConditionReader:
             return Disjunction(())
         match forms[0]:
             case "category":
-                return self._sighting(table)
+                return self._appearance(table)
             case "label":
                 table.among("label", [table.text("label")], (*self._labels.templates, *self._labels.new_templates))
                 return LabelFormat(table.text("label"))
@@ -73,7 +73,7 @@ class ConditionReader:
             table.report(f"'before' must be a date such as 2026-07-01, not {before!r}")
         return Period(before)
 
-    def _sighting(self, table: PackTable) -> Condition:
+    def _appearance(self, table: PackTable) -> Condition:
         name, attribute, value = table.text("category"), table.text("attribute"), table.text("value")
         category = self._categories.get(name)
         table.among("category", [name], self._categories)
@@ -84,6 +84,6 @@ class ConditionReader:
             known = category.attribute(attribute)
             if known is not None and value:
                 table.among("value", [value], known.values)
-        return Sighting(
+        return Appearance(
             name, attribute, value, int(table.number("least")), int(table.number("photos")), table.flag("noted")
         )

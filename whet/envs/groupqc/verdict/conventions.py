@@ -14,7 +14,7 @@ from whet.envs.groupqc.pack.condition import Condition, as_data
 from whet.envs.groupqc.pack.schema import ConventionKind, Mission, Pack, TicketVerdict
 from whet.envs.groupqc.records import NeedStatus
 from whet.envs.groupqc.summaries.counts import SummaryReading
-from whet.envs.groupqc.verdict.evidence import Evidence, holds
+from whet.envs.groupqc.verdict.evidence import TicketEvidence, holds
 from whet.envs.groupqc.verdict.rules import NeedFinding, need_finding, stations
 
 ConventionEffect = Literal["require", "waive"]
@@ -107,7 +107,7 @@ def judge_with(
     """Apply needs and conventions to the summaries of one ticket, station by station."""
     cases = []
     for station, photos in stations(pack, mission, readings).items():
-        evidence = Evidence(pack, photos, site, date)
+        evidence = TicketEvidence(pack, photos, site, date)
         true = {convention.id for convention in conventions if holds(convention.condition, evidence)}
         cases.append(
             StationCase(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whet.envs.groupqc.pack.condition import (
+    Appearance,
     Condition,
     Conjunction,
     Disjunction,
@@ -15,8 +16,7 @@ from whet.envs.groupqc.pack.condition import (
     Location,
     Negation,
     Period,
-    Sighting,
-    sightings,
+    appearances,
 )
 from whet.envs.groupqc.pack.schema import Pack
 from whet.envs.groupqc.summaries.counts import SummaryEntry, SummaryReading
@@ -26,7 +26,7 @@ NumberedReadings = Sequence[tuple[int, SummaryReading]]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class TicketEvidence:
     """Photos that are judged together, and what stands on the ticket: the kind of site, the date it was handed in."""
 
     pack: Pack
@@ -35,10 +35,10 @@ class Evidence:
     date: str = ""
 
 
-def holds(condition: Condition, evidence: Evidence) -> bool:
+def holds(condition: Condition, evidence: TicketEvidence) -> bool:
     """Whether a condition holds. A site or a date that is not given is none that was named."""
     match condition:
-        case Sighting():
+        case Appearance():
             return len(showing(condition, evidence)) >= condition.photos
         case LabelFormat(template):
             return any(_labelled(evidence.pack, template, reading) for _, reading in evidence.photos)
@@ -54,27 +54,27 @@ def holds(condition: Condition, evidence: Evidence) -> bool:
             return not holds(part, evidence)
 
 
-def showing(sighting: Sighting, evidence: Evidence) -> tuple[int, ...]:
-    """The images that show what a sighting asks of one photo."""
+def showing(appearance: Appearance, evidence: TicketEvidence) -> tuple[int, ...]:
+    """The images that show what an appearance asks of one photo."""
     return tuple(
         number
         for number, reading in evidence.photos
-        if (reading.notes or not sighting.noted) and _count(sighting, reading) >= sighting.least
+        if (reading.notes or not appearance.noted) and _count(appearance, reading) >= appearance.least
     )
 
 
-def images_of(condition: Condition, evidence: Evidence) -> tuple[int, ...]:
+def images_of(condition: Condition, evidence: TicketEvidence) -> tuple[int, ...]:
     """The images that show something of what a condition speaks of."""
-    return tuple(sorted({number for sighting in sightings(condition) for number in showing(sighting, evidence)}))
+    return tuple(sorted({number for appearance in appearances(condition) for number in showing(appearance, evidence)}))
 
 
-def _count(sighting: Sighting, reading: SummaryReading) -> int:
-    entries = reading.of(sighting.category)
-    if not sighting.attribute:
+def _count(appearance: Appearance, reading: SummaryReading) -> int:
+    entries = reading.of(appearance.category)
+    if not appearance.attribute:
         return sum(objects(entry) for entry in entries)
-    if sighting.value:
-        return sum(entry.values(sighting.attribute).get(sighting.value, 0) for entry in entries)
-    return sum(sum(entry.values(sighting.attribute).values()) for entry in entries)
+    if appearance.value:
+        return sum(entry.values(appearance.attribute).get(appearance.value, 0) for entry in entries)
+    return sum(sum(entry.values(appearance.attribute).values()) for entry in entries)
 
 
 def objects(entry: SummaryEntry) -> int:

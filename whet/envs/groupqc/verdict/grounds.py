@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from whet.envs.groupqc.pack.schema import Mission, Need, Pack
 from whet.envs.groupqc.records import NeedStatus
 from whet.envs.groupqc.summaries.counts import SummaryReading, read_summary
-from whet.envs.groupqc.verdict.evidence import Evidence, NumberedReadings
+from whet.envs.groupqc.verdict.evidence import NumberedReadings, TicketEvidence
 from whet.envs.groupqc.verdict.rules import asked_categories, judge, need_finding
 
 _REFERENCE = re.compile(r"(?:image|photo|图片|图)\s*_?\s*(\d{1,4})", re.IGNORECASE)
@@ -109,7 +109,7 @@ class _Check:
         if status == "absent":
             self._count((need.id, status) in self._stands, earns=True)
         elif cited:
-            found = need_finding(need, "", Evidence(self._names.pack, cited, *self._ticket))
+            found = need_finding(need, "", TicketEvidence(self._names.pack, cited, *self._ticket))
             self._count(found.status == status, earns=True)
         else:
             self._count((need.id, status) in self._stands, earns=False)

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from whet.envs.groupqc.pack.condition import sightings
+from whet.envs.groupqc.pack.condition import appearances
 from whet.envs.groupqc.pack.schema import Mission, Need, Pack, TicketVerdict
 from whet.envs.groupqc.records import NeedStatus
 from whet.envs.groupqc.summaries.counts import SummaryReading
-from whet.envs.groupqc.verdict.evidence import Evidence, NumberedReadings, holds, images_of, objects
+from whet.envs.groupqc.verdict.evidence import NumberedReadings, TicketEvidence, holds, images_of, objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def judge(
 ) -> RuleJudgement:
     """Apply the mission's needs to the summaries of one ticket, of that kind of site and handed in on that date."""
     findings = tuple(
-        need_finding(need, station, Evidence(pack, photos, site, date))
+        need_finding(need, station, TicketEvidence(pack, photos, site, date))
         for station, photos in stations(pack, mission, readings).items()
         for need in mission.needs
     )
@@ -63,7 +63,7 @@ def asked_categories(mission: Mission) -> frozenset[str]:
     """The categories that a mission's needs speak of."""
     named = {need.category for need in mission.needs if need.category}
     conditions = [need.holds for need in mission.needs if need.holds is not None]
-    return frozenset(named | {sighting.category for condition in conditions for sighting in sightings(condition)})
+    return frozenset(named | {appearance.category for condition in conditions for appearance in appearances(condition)})
 
 
 def stations(
@@ -94,7 +94,7 @@ def stations(
     return dict(sorted(shown.items(), key=lambda place: (len(place[0]), place[0]))) or {"": []}
 
 
-def need_finding(need: Need, station: str, evidence: Evidence) -> NeedFinding:
+def need_finding(need: Need, station: str, evidence: TicketEvidence) -> NeedFinding:
     """How a need stands with the photos of one station."""
     if need.sites and evidence.site not in need.sites:
         return NeedFinding(need, station, "exempt")

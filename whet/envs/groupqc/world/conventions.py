@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from whet.envs.groupqc.pack.condition import (
+    Appearance,
     Condition,
     Disjunction,
     LabelFormat,
     Location,
     Negation,
     Period,
-    Sighting,
+    appearances,
     sentence,
-    sightings,
 )
 from whet.envs.groupqc.pack.keys import CONVENTION_KINDS
 from whet.envs.groupqc.pack.schema import ConventionKind, Mission, Need, ObjectCategory, Pack
@@ -92,7 +92,7 @@ def _clash(mission: Mission, habit: _Habit, other: _Habit) -> bool:
         if need is None or requirement.need is not None:
             continue
         vanishes = waiver.status == "absent" and [known.category for known in mission.needs].count(need.category) == 1
-        asked = {seen.category for seen in sightings(requirement.condition)}
+        asked = {seen.category for seen in appearances(requirement.condition)}
         if (vanishes and need.category in asked) or (need.labelled and requirement.kind == "label_format"):
             return True
     return False
@@ -137,8 +137,8 @@ def _counts(pack: Pack, mission: Mission) -> list[_Habit]:
     habits = []
     for category, labelled in _asked(pack, mission):
         if category.most > 1 and not labelled:
-            habits.append(_Habit("count", Sighting(category.name, least=2)))
-        habits.append(_Habit("count", Sighting(category.name, photos=2)))
+            habits.append(_Habit("count", Appearance(category.name, least=2)))
+        habits.append(_Habit("count", Appearance(category.name, photos=2)))
     return habits
 
 
@@ -149,14 +149,14 @@ def _looks(pack: Pack, mission: Mission) -> list[_Habit]:
         for attribute in category.attributes:
             whole = [value for value, mark in attribute.marks.items() if mark == "whole"]
             if whole and len(attribute.values) > 1 and not _decides(mission, category.name, attribute.name):
-                habits.append(_Habit("visibility", Sighting(category.name, attribute.name, whole[0])))
+                habits.append(_Habit("visibility", Appearance(category.name, attribute.name, whole[0])))
         if pack.notes:
-            habits.append(_Habit("note", Negation(Sighting(category.name, noted=True))))
+            habits.append(_Habit("note", Negation(Appearance(category.name, noted=True))))
     labels = pack.labels
     if any(need.labelled for need in mission.needs):
         habits += [_Habit("label_format", LabelFormat(template)) for template in labels.templates]
     elif labels.category in mission.distractors:
-        none = Negation(Sighting(labels.category, labels.text))
+        none = Negation(Appearance(labels.category, labels.text))
         habits += [_Habit("label_format", Disjunction((none, LabelFormat(template)))) for template in labels.templates]
     return habits or _alternatives(pack, mission)
 
@@ -174,7 +174,7 @@ def _alternatives(pack: Pack, mission: Mission) -> list[_Habit]:
 
 def _surroundings(pack: Pack, mission: Mission) -> list[_Habit]:
     """One of two things around it, or one of them alone."""
-    alone = [_Habit("either_or", sighting) for sighting in _around(pack, mission)]
+    alone = [_Habit("either_or", appearance) for appearance in _around(pack, mission)]
     return _alternatives(pack, mission) + alone
 
 
@@ -199,7 +199,7 @@ def _stand_ins(pack: Pack, mission: Mission) -> list[_Habit]:
 
 
 def _about(condition: Condition) -> str:
-    return condition.category if isinstance(condition, Sighting) else ""
+    return condition.category if isinstance(condition, Appearance) else ""
 
 
 def _exceptions(pack: Pack, mission: Mission) -> list[_Habit]:
@@ -207,7 +207,7 @@ def _exceptions(pack: Pack, mission: Mission) -> list[_Habit]:
     broken = [need for need in mission.needs if need.category and (need.good or need.labelled)]
     where: list[Condition] = [Location(name) for name in pack.sites.names] if pack.sites else []
     where += [
-        Sighting(category.name, attribute.name, value)
+        Appearance(category.name, attribute.name, value)
         for category in pack.categories
         if category.name in mission.distractors or category.name in {need.category for need in mission.needs}
         for attribute in category.attributes
@@ -231,7 +231,7 @@ def _dropped(rng: random.Random, habit: _Habit) -> _Habit:
     return _Habit("dropped", Disjunction((Negation(Period(day.isoformat())), habit.condition)))
 
 
-def _around(pack: Pack, mission: Mission) -> list[Sighting]:
+def _around(pack: Pack, mission: Mission) -> list[Appearance]:
     """What may stand in the photos without being asked about, as it should be: with the first of its values."""
     found = []
     for name in mission.distractors:
@@ -239,11 +239,11 @@ def _around(pack: Pack, mission: Mission) -> list[Sighting]:
         if category is None or name == pack.labels.category:
             continue
         values = [
-            Sighting(name, attribute.name, attribute.values[0])
+            Appearance(name, attribute.name, attribute.values[0])
             for attribute in category.attributes
             if attribute.marks and len(attribute.values) > 1 and attribute.only is None and not attribute.implied
         ]
-        found += values or [Sighting(name)]
+        found += values or [Appearance(name)]
     return found
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from whet.envs.groupqc.pack.condition import (
+    Appearance,
     Condition,
     Conjunction,
     Disjunction,
@@ -18,7 +19,6 @@ from whet.envs.groupqc.pack.condition import (
     Location,
     Negation,
     Period,
-    Sighting,
 )
 
 Place = tuple[str, str]
@@ -61,7 +61,7 @@ def lean(
     if condition == NOTHING or settled(condition, site, date) is not None:
         return style
     match condition:
-        case Sighting():
+        case Appearance():
             return _towards(style, condition) if wanted else _away_from(style, condition)
         case LabelFormat(template):
             return replace(style, template=template) if wanted else replace(style, other_than=template)
@@ -109,7 +109,7 @@ def bare(condition: Condition) -> Condition:
     return condition
 
 
-def _towards(style: SiteStyle, seen: Sighting) -> SiteStyle:
+def _towards(style: SiteStyle, seen: Appearance) -> SiteStyle:
     style = replace(style, added=style.added | {seen.category})
     if seen.noted:
         style = replace(style, noted=style.noted | {seen.category})
@@ -122,7 +122,7 @@ def _towards(style: SiteStyle, seen: Sighting) -> SiteStyle:
     return style
 
 
-def _away_from(style: SiteStyle, seen: Sighting) -> SiteStyle:
+def _away_from(style: SiteStyle, seen: Appearance) -> SiteStyle:
     if seen.noted:
         return replace(style, plain=style.plain | {seen.category})
     if seen.photos > 1:

@@ -12,7 +12,7 @@ import functools
 import random
 from dataclasses import dataclass, replace
 
-from whet.envs.groupqc.pack.condition import sightings
+from whet.envs.groupqc.pack.condition import appearances
 from whet.envs.groupqc.pack.schema import Mission, Pack, TicketVerdict
 from whet.envs.groupqc.records import GeneratedGroup, NoiseEvent, Photo, SiteTicket, Truth
 from whet.envs.groupqc.summaries.counts import SummaryReading, reading_of
@@ -333,7 +333,7 @@ def _undrawn(pack: Pack, mission: Mission) -> frozenset[tuple[str, str]]:
     """Attributes that a need speaks of although no drawing shows them."""
     asked = {(need.category, name) for need in mission.needs for name in (*need.good, need.known) if name}
     conditions = [need.holds for need in mission.needs if need.holds is not None]
-    asked |= {(seen.category, seen.attribute) for condition in conditions for seen in sightings(condition)}
+    asked |= {(seen.category, seen.attribute) for condition in conditions for seen in appearances(condition)}
     special = {pack.labels.text, pack.labels.legibility}
     return frozenset(
         (category.name, attribute.name)
