@@ -32,13 +32,13 @@ def envs(context: typer.Context) -> None:
 def show(address: Address, arg: Args = None) -> None:
     """Arguments, splits, kinds and an example; or the variants of a family."""
     from whet.envs.description import describe
-    from whet.envs.registry import parse_args, variants_at
+    from whet.envs.registry import parse_args, stands_alone, variants_at
 
     variants = variants_at(address)
     if variants:
         _print_columns(variants)
         _say(f"{len(variants)} variants. See one with: whet envs show {address}/{variants[0]}")
-    else:
+    if not variants or stands_alone(address):
         _print_description(describe(address, parse_args(arg or ())))
 
 
@@ -128,6 +128,8 @@ def _print_description(seen: Description) -> None:
     labels = (f"{label.kind} ({label.difficulty})" if label.difficulty else label.kind for label in seen.labels)
     _say(f"kinds        {', '.join(labels)}")
     _say(f"baselines    {', '.join(seen.baselines)}")
+    if seen.standing:
+        _say(f"references   {seen.standing}")
     if seen.arguments:
         _say("")
         rows = [

@@ -116,6 +116,10 @@ class Environment(Protocol):
         task = self.task(split, index)
         return task.messages, task.data
 
+    def standing(self) -> str:
+        """What its own references reach on a sample, in a line, measured when asked for; '' where there is none."""
+        return ""
+
     def warning(self, split: Split) -> str:
         """What whoever reads a score on a split must know about its tasks, in a line; '' where there is nothing."""
         return ""

@@ -28,6 +28,7 @@ class Description:
     labels: Sequence[Label]
     baselines: Sequence[str]
     example: Task
+    standing: str = ""
 
 
 def describe(address: str, args: Mapping[str, Any] | None = None) -> Description:
@@ -46,6 +47,7 @@ def describe(address: str, args: Mapping[str, Any] | None = None) -> Description
         [Label(kind, difficulty) for kind, difficulty in sorted(strata)],
         list({**trivial_baselines(env), **env.baselines()}),
         env.task(first, 0),
+        env.standing(),
     )
 
 

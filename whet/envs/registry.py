@@ -28,6 +28,7 @@ __all__ = [
     "family",
     "load_environment",
     "parse_args",
+    "stands_alone",
     "variants_at",
 ]
 
@@ -125,6 +126,11 @@ def variants_at(address: str) -> Sequence[str]:
     """What may follow `address` after a slash: the variants of a family, when it names just that."""
     parsed = Address.parse(address)
     return () if parsed.path or parsed.variant or parsed.source else family(parsed.name).variants()
+
+
+def stands_alone(address: str) -> bool:
+    """Whether a family with variants says that its bare name is an environment too, to be shown beside them."""
+    return bool(getattr(family(Address.parse(address).name), "alone", False))
 
 
 def _from_file(address: Address, args: Mapping[str, Any]) -> Environment:

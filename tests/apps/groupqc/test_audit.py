@@ -244,7 +244,7 @@ def test_a_file_without_tickets_is_refused(tmp_path: Path) -> None:
 
 
 def test_generated_tickets_can_be_audited(tmp_path: Path) -> None:
-    base = {"env": {"name": "groupqc"}, "target": {"model": "baseline:rules"}, "eval": {"n": 20}}
+    base = {"env": {"name": "groupqc"}, "target": {"model": "baseline:ceiling"}, "eval": {"n": 20}}
     config = load_config(EvalConfig, None, base)
     found = run_audit(config, AuditSettings(split="select"), Given(env=GroupQc("", {})), runs=tmp_path)
     assert (found.metrics["n_used"], found.metrics["acc"]) == (20, 1.0)

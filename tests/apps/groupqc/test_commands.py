@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from whet.apps.groupqc.commands import app
+from whet.envs.groupqc.pack.file import bundled
 from whet.errors import WhetError
 
 MISSION = "RRU线缆"
@@ -32,6 +33,45 @@ def test_generate_writes_tickets_with_their_truth(tickets: Path) -> None:
     truths = [json.loads(line) for line in (tickets.parent / "t.truth.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [line["group_id"] for line in lines] == [truth["group_id"] for truth in truths]
     assert {line["mission"] for line in lines} == {MISSION}
+
+
+def test_generate_tells_the_planted_conventions_beside_the_truth_alone(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    done = groupqc("generate", path, "-n", "20", "--mission", MISSION, "--conventions", "3", "--truth")
+    planted = json.loads((tmp_path / "t.conventions.json").read_text(encoding="utf-8"))
+    texts = [convention["text"] for convention in planted["missions"][MISSION]]
+    assert planted["seed"] == 3
+    assert all(text in " ".join(done.stdout.split("\n")) for text in texts)
+    assert not any(text in path.read_text(encoding="utf-8") for text in texts)
+    truths = [json.loads(line) for line in (tmp_path / "t.truth.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert any(truth["decided_by"] for truth in truths)
+
+
+def test_generate_without_conventions_makes_labels_by_the_checklist(tmp_path: Path) -> None:
+    groupqc("generate", tmp_path / "t.jsonl", "-n", "20", "--mission", MISSION, "--conventions", "none")
+    truths = [json.loads(line) for line in (tmp_path / "t.truth.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert all(truth["label"] == truth["checklist"] for truth in truths)
+    assert not (tmp_path / "t.conventions.json").exists()
+
+
+def test_pack_check_lists_every_mistake_and_exits_with_one(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    text = bundled()["firesafety"].decode().replace("pass_share = 0.75", "pass_share = 75", 1)
+    path.write_text(text.replace('"CHK-{zone}{n}-{m}"', '"CHK-{zone}{year}"', 1), encoding="utf-8")
+    done = groupqc("pack", "check", path)
+    assert done.exit_code == 1
+    assert "2 mistakes" in done.stdout
+    assert "{year}" in done.stdout
+    assert "from 0 to 1" in done.stdout
+
+
+def test_pack_check_is_content_with_a_pack_that_can_be_used() -> None:
+    done = groupqc("pack", "check", "rru")
+    assert (done.exit_code, "3 missions" in done.stdout) == (0, True)
+
+
+def test_pack_keys_prints_the_reference() -> None:
+    assert "## [[mission.need]]" in groupqc("pack", "keys").stdout
 
 
 def test_generate_draws_photos_into_a_folder(tmp_path: Path) -> None:
@@ -119,6 +159,8 @@ def test_smoke_says_what_holds() -> None:
         (("audit", "generated", "--releases", "5"), "between 0 and 1"),
         (("audit", "generated", "-m", "baseline:ruls"), "Did you mean 'rules'"),
         (("generate", "x.jsonl", "--noise", "omision=0.1"), "omision"),
+        (("generate", "x.jsonl", "--conventions", "some"), "conventions is 'some'"),
+        (("pack", "check", "none.toml"), "cannot read the pack"),
         (("generate", "x.jsonl", "--mission", "RRU线"), "Did you mean 'RRU线缆'"),
         (("run", "none", "--out", "o"), "no such folder"),
     ],

@@ -186,7 +186,7 @@ def test_generated_tickets_are_those_of_the_environment(tmp_path: Path) -> None:
     from whet.envs.groupqc import GroupQc
 
     missions = {name: find_mission(name) for name in (MISSION, "RRU线缆")}
-    made = write_tickets(tmp_path / "t.jsonl", generate_groups(missions, 8, noise=NOISE))
+    made = write_tickets(tmp_path / "t.jsonl", generate_groups(missions, 8, noise=NOISE, conventions=0))
     env = GroupQc("", {"mission": [MISSION, "RRU线缆"], "noise": {"resubmission": 0.4, "unobservable": 0.1}})
     assert [row["group_id"] for row in rows(made.out)] == [env.ticket("train", n).group_id for n in range(8)]
     assert [row["ticket_key"] for row in rows(made.truth)] == [env.ticket("train", n).key for n in range(8)]

@@ -134,7 +134,8 @@ def test_grading_goes_by_the_two_lines(tmp_path: Path) -> None:
     assert answered(env, task, "Verdict: 通过\nReason: x").reward == pytest.approx(1.2)
     assert answered(env, task, "Verdict: 不通过\nReason: x").reward == pytest.approx(0.2)
     invalid = answered(env, task, "通过\n理由: x")
-    assert (invalid.reward, invalid.reason, invalid.detail) == (0.0, "invalid", "no_verdict")
+    assert (invalid.reason, invalid.detail) == ("invalid", "no_verdict")
+    assert invalid.reward < 0
 
 
 def test_a_decoder_can_be_held_to_the_two_lines(tmp_path: Path) -> None:

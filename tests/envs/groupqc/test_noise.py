@@ -22,8 +22,8 @@ def groups(mission: str = "BBU接地线检查", count: int = 200, **rates: objec
     return [world.group("train", index) for index in range(count)]
 
 
-def test_there_are_ten_channels() -> None:
-    assert len(CHANNELS) == 10
+def test_there_are_eleven_channels() -> None:
+    assert len(CHANNELS) == 11
 
 
 @pytest.mark.parametrize("channel", CHANNELS)

@@ -1,77 +1,83 @@
-"""What a verdict earns, and whether a reason says what the summaries show."""
+"""What a verdict earns: a false release costs most, whatever the scheme, and no policy without skill lives on it."""
 
 from __future__ import annotations
+
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.envs.groupqc.pack.file import load_pack
-from whet.envs.groupqc.pack.schema import VerdictRewards
+from whet.envs.groupqc import GroupQc
+from whet.envs.groupqc.pack.file import load_packs
+from whet.envs.groupqc.pack.schema import Mission, VerdictRewards
 from whet.envs.groupqc.verdict.lines import VerdictReading
-from whet.envs.groupqc.verdict.rewards import Vocabulary, grounds, score
+from whet.envs.groupqc.verdict.rewards import Scheme, VerdictCosts, score
+from whet.rollout.drive import drive
 
 WEIGHTS = VerdictRewards()
+SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 RELEASED, BLOCKED = VerdictReading("pass", "x"), VerdictReading("fail", "x")
 INVALID = VerdictReading(None, code="too_many_lines")
-NAMES = Vocabulary.of(load_pack("bbu"))
-FIRE = Vocabulary.of(load_pack("firesafety"))
-SUMMARIES = (
-    '{"统计": [{"类别": "BBU端光纤插头", "符合性": {"不符合": 1}, "问题": {"未拧紧": 1}}]}',
-    '{"统计": [{"类别": "光纤", "保护措施": {"有保护": 2}}]}',
-)
+MISSIONS = [mission for pack in load_packs() for mission in pack.missions]
+by_scheme = pytest.mark.parametrize("scheme", SCHEMES)
 
 
 def test_the_label_earns_one_and_the_form_a_fifth() -> None:
-    assert score(RELEASED, "pass", WEIGHTS).reward == pytest.approx(1.2)
-    assert score(RELEASED, "fail", WEIGHTS).reward == pytest.approx(0.2)
-    assert score(INVALID, "fail", WEIGHTS).reward == 0.0
+    costs = VerdictCosts.of(WEIGHTS)
+    assert score(RELEASED, "pass", costs).reward == pytest.approx(1.2)
+    assert score(BLOCKED, "pass", costs).reward == pytest.approx(0.2)
+    assert score(RELEASED, "fail", costs).reward == pytest.approx(0.2 - 2.0)
 
 
-def test_a_right_verdict_is_solved_whatever_the_scheme() -> None:
-    assert [score(BLOCKED, "fail", WEIGHTS, scheme).hard for scheme in ("label", "asymmetric")] == [1, 1]
+@by_scheme
+@given(st.floats(0, 1))
+def test_a_false_release_costs_more_than_a_false_block_and_an_invalid_reply_more_than_either(
+    scheme: Scheme, pass_share: float
+) -> None:
+    costs = VerdictCosts.of(WEIGHTS, scheme, pass_share)
+    release = score(RELEASED, "fail", costs).reward
+    block = score(BLOCKED, "pass", costs).reward
+    assert score(INVALID, "pass", costs).reward < release < block < score(BLOCKED, "fail", costs).reward
 
 
-def test_a_false_release_costs_more_than_a_false_block_and_an_invalid_reply_more_than_either() -> None:
-    release = score(RELEASED, "fail", WEIGHTS, "asymmetric").reward
-    block = score(BLOCKED, "pass", WEIGHTS, "asymmetric").reward
-    invalid = score(INVALID, "pass", WEIGHTS, "asymmetric").reward
-    assert invalid < release < block < score(BLOCKED, "fail", WEIGHTS, "asymmetric").reward
+def test_a_false_block_costs_in_the_asymmetric_scheme_alone() -> None:
+    asymmetric = VerdictCosts.of(WEIGHTS, "asymmetric")
+    assert score(BLOCKED, "pass", asymmetric).reward == pytest.approx(0.2 - 1.0)
+
+
+@by_scheme
+def test_a_right_verdict_is_solved_whatever_the_scheme(scheme: Scheme) -> None:
+    assert score(BLOCKED, "fail", VerdictCosts.of(WEIGHTS, scheme)).hard == 1
 
 
 def test_the_parts_tell_the_errors_apart() -> None:
-    parts = score(RELEASED, "fail", WEIGHTS).parts
+    parts = score(RELEASED, "fail", VerdictCosts.of(WEIGHTS)).parts
     assert (parts["false_release"], parts["false_block"], parts["invalid"]) == (1.0, 0.0, 0.0)
 
 
 def test_grounds_are_rewarded_only_when_asked_for_and_only_for_valid_replies() -> None:
-    assert score(RELEASED, "pass", WEIGHTS, grounded=1.0).reward == pytest.approx(1.4)
-    assert score(INVALID, "pass", WEIGHTS, grounded=1.0).reward == 0.0
+    costs = VerdictCosts.of(WEIGHTS)
+    assert score(RELEASED, "pass", costs, grounded=1.0).reward == pytest.approx(1.4)
+    assert score(INVALID, "pass", costs, grounded=1.0).reward == score(INVALID, "pass", costs).reward
 
 
-@pytest.mark.parametrize(
-    ("reason", "share"),
-    [
-        ("Image1: BBU端光纤插头不符合; Image2: 光纤有保护", 1.0),
-        ("Image2: BBU端光纤插头不符合", 1 / 3),
-        ("Image1: BBU端光纤插头符合", 2 / 3),
-        ("Image3: 光纤有保护", 2 / 3),
-        ("总结: 未拍到ODF端光纤插头", 1.0),
-        ("总结: 未拍到光纤", 0.0),
-        ("总结: 光纤无保护", 0.5),
-        ("一切正常", 0.0),
-    ],
-)
-def test_a_reason_is_held_against_the_summaries(reason: str, share: float) -> None:
-    assert grounds(NAMES, reason, SUMMARIES).share == pytest.approx(share)
-
-
-def test_latin_names_count_only_as_whole_words() -> None:
-    summary = '{"statistics": [{"category": "fire door", "position": {"closed": 1}}]}'
-    assert grounds(FIRE, "Image1: the Fire Door is closed", [summary]).share == 1.0
-    assert grounds(FIRE, "I confirm it", [summary]).claims == 0
-
-
-@given(st.text(), st.lists(st.text(), max_size=3))
-def test_any_reason_has_a_share_between_nought_and_one(reason: str, summaries: list[str]) -> None:
-    assert 0.0 <= grounds(NAMES, reason, summaries).share <= 1.0
+@by_scheme
+@pytest.mark.parametrize("conventions", [0, "none"])
+@pytest.mark.parametrize("mission", MISSIONS, ids=[mission.code for mission in MISSIONS])
+def test_no_policy_without_skill_earns_by_passing(mission: Mission, conventions: int | str, scheme: Scheme) -> None:
+    """On the mix of every bundled mission always failing out-earns always passing, and invalid replies earn least."""
+    env = GroupQc("", {"mission": mission.name, "reward": scheme, "conventions": conventions, "grounded": True})
+    replies = {
+        "pass": "Verdict: pass\nReason: Image1: ok; Image2: ok",
+        "fail": "Verdict: fail\nReason: Image1: ok",
+        "invalid": "pass",
+    }
+    earned = dict.fromkeys(replies, 0.0)
+    for index in range(60):
+        task = env.task("test", index)
+        for name, text in replies.items():
+            result = drive(env.play(task), lambda said, asked, text=text: text).score
+            earned[name] += result.reward
+            assert result.parts["grounded"] == 0.0
+    assert earned["fail"] > earned["pass"] > earned["invalid"]

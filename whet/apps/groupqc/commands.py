@@ -9,6 +9,7 @@ from whet.apps.groupqc.audit.command import audit
 from whet.apps.groupqc.drift.command import drift
 from whet.apps.groupqc.generation.command import generate
 from whet.apps.groupqc.lint import lint
+from whet.apps.groupqc.pack.command import app as pack
 from whet.apps.groupqc.pipeline.command import run
 from whet.apps.groupqc.smoke.command import smoke
 from whet.apps.groupqc.stage_a.command import merge, stage_a
@@ -22,3 +23,4 @@ app.command("lint", no_args_is_help=True)(lint)
 app.command("drift", no_args_is_help=True)(drift)
 app.command("generate", no_args_is_help=True)(generate)
 app.command("smoke")(smoke)
+app.add_typer(pack)

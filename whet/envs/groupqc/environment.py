@@ -21,8 +21,10 @@ from whet.envs.groupqc.tickets.file import Reject, TicketFile, TicketLine, read_
 from whet.envs.groupqc.tickets.line import json_line
 from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evidence, messages
 from whet.envs.groupqc.tickets.source import FiledTickets, GeneratedTickets, Missions, TicketSource, refuse_rejects
+from whet.envs.groupqc.verdict.conventions import Convention
+from whet.envs.groupqc.verdict.grounds import Vocabulary, grounds
 from whet.envs.groupqc.verdict.lines import VerdictReading, read_verdict, verdict_grammar
-from whet.envs.groupqc.verdict.rewards import Scheme, Vocabulary, grounds, score
+from whet.envs.groupqc.verdict.rewards import Scheme, VerdictCosts, score
 from whet.envs.groupqc.world.noise import NO_NOISE, REALISTIC, Noise
 from whet.errors import WhetError, nearest
 from whet.files import write_atomically
@@ -36,20 +38,26 @@ SHARED = (
     Argument(
         "rules", PromptRules, "seed", "'none' leaves a mission's rules out of the prompt, for a playbook to bring them"
     ),
-    Argument("reward", Scheme, "label", "'asymmetric': a false release costs more than a false block"),
-    Argument("grounded", bool, False, "reward reasons whose claims the summaries bear out"),
+    Argument("reward", Scheme, "label", "'asymmetric': a false block costs too; a false release always costs more"),
+    Argument("grounded", bool, False, "reward reasons whose claims the photos that they cite bear out"),
     Argument("constrained", bool, False, "hold the decoder to the two lines by a grammar, where the model can be"),
     Argument("max_prompt", int, 8192, "tickets whose prompt has more tokens (estimated) are left out and reported"),
 )
 GENERATED = (
     Argument("noise", str | dict, "", "'realistic', or rates by channel: noise.omission=0.1"),
     Argument("seed", int, 0, "another seed draws other sites"),
+    Argument(
+        "conventions", int | str, 0, "seed of the reviewers' unwritten conventions; 'none': the checklist decides"
+    ),
 )
 FILED = (
     Argument("strict", bool, True, "refuse a file with a line that is no ticket; false: set such lines aside"),
     Argument("rejects", str, "", "where they are listed; by default FILE.rejects.jsonl"),
     Argument("exclude", str | list[str], "", "ticket keys to leave out: a list, or a file with one a line"),
 )
+LOOKED_AT = 200
+"""Tickets on which the references are measured for a description."""
+
 PLACES = ("rejects", "strict")
 """Arguments that no ticket depends on."""
 
@@ -68,7 +76,9 @@ class GroupQc(Environment):
         self._grounded: bool = given.get("grounded", False)
         self._constrained: bool = given.get("constrained", False)
         self._max_prompt: int = given.get("max_prompt", 8192)
-        self._names = {pack.name: Vocabulary.of(pack) for pack in packs}
+        self._names = {name: Vocabulary.of(pack, mission) for name, (pack, mission) in self._missions.items()}
+        self._conventions: dict[str, tuple[Convention, ...]] = {}
+        self._pass_shares = {name: mission.pass_share for name, (_, mission) in self._missions.items()}
         self._frames: dict[str, int] = {}
         self.rejects: tuple[Reject, ...] = ()
         self.excluded: tuple[str, ...] = ()
@@ -78,9 +88,15 @@ class GroupQc(Environment):
             self.about = f"tickets of {Path(source).name}: pass or fail, with a reason"
             made_of = read.digest
         else:
-            self._source = GeneratedTickets.of(
-                self._missions, chosen_noise(given.get("noise", "")), given.get("seed", 0)
+            generated = GeneratedTickets.of(
+                self._missions,
+                chosen_noise(given.get("noise", "")),
+                given.get("seed", 0),
+                chosen_conventions(given.get("conventions", 0)),
             )
+            self._source = generated
+            self._conventions = {world.mission.name: world.conventions for world in generated.worlds}
+            self._pass_shares = {world.mission.name: world.pass_share for world in generated.worlds}
             self.about = "generated site inspections: pass or fail, with a reason"
             made_of = ""
         kept = {name: value for name, value in given.items() if name not in PLACES}
@@ -103,12 +119,17 @@ class GroupQc(Environment):
     def mission(self, name: str) -> tuple[Pack, Mission]:
         return self._missions[name]
 
+    def conventions(self, name: str) -> tuple[Convention, ...]:
+        """The unwritten conventions planted in a mission: for reports and references, never for a prompt."""
+        return self._conventions.get(name, ())
+
     def task(self, split: Split, index: int) -> Task:
         ticket = self._source.ticket(split, index)
         pack, mission = self._missions[ticket.mission]
         summaries = evidence(pack, mission, ticket)
-        asked = messages(pack, mission, summaries, self._rules)
+        asked = messages(pack, mission, summaries, self._rules, ticket.site, ticket.submitted)
         data = {"mission": mission.name, "images": list(ticket.images), "summaries": list(summaries)}
+        data |= {name: getattr(ticket, name) for name in ("site", "submitted") if getattr(ticket, name)}
         return Task(split, index, self._source.label(split, index), asked, {"label": ticket.label}, data)
 
     def play(self, task: Task) -> Play:
@@ -118,7 +139,22 @@ class GroupQc(Environment):
         return self._grade(task, read_verdict(reply.text, cut_off=reply.truncated))
 
     def baselines(self) -> Mapping[str, Baseline]:
-        return baselines(self.mission)
+        return baselines(self.mission, self.conventions if any(self._conventions.values()) else None)
+
+    def standing(self) -> str:
+        """How often the checklist is right, and how often the ceiling, where conventions are planted."""
+        planted = sum(len(several) for several in self._conventions.values())
+        if not planted:
+            return ""
+        tasks = [self.task("select", index) for index in range(LOOKED_AT)]
+        policies, right = self.baselines(), {}
+        for name in ("rules", "ceiling"):
+            calls = [read_verdict(str(policies[name](task, task.messages))).call for task in tasks]
+            right[name] = sum(call == task.truth["label"] for call, task in zip(calls, tasks, strict=True)) / LOOKED_AT
+        return (
+            f"of {LOOKED_AT} select tickets the checklist (rules) gets {right['rules']:.2f} right, the ceiling "
+            f"{right['ceiling']:.2f}; between them lie {planted} unwritten conventions"
+        )
 
     def too_long(self, split: Split, index: int) -> bool:
         """Whether a ticket's prompt is longer than allowed. A file's own are left out from the start."""
@@ -132,11 +168,13 @@ class GroupQc(Environment):
         return ", ".join(f"{count} lines are {what}" for count, what in counted if count)
 
     def _grade(self, task: Task, reading: VerdictReading) -> Score:
-        pack, _ = self._missions[task.data["mission"]]
+        pack, mission = self._missions[task.data["mission"]]
         share = None
         if self._grounded:
-            share = grounds(self._names[pack.name], reading.reason, task.data["summaries"]).share
-        return score(reading, task.truth["label"], pack.rewards, self._scheme, share)
+            told = (task.data.get("site", ""), task.data.get("submitted", ""))
+            share = grounds(self._names[mission.name], reading.reason, task.data["summaries"], *told).share
+        costs = VerdictCosts.of(pack.rewards, self._scheme, self._pass_shares[mission.name])
+        return score(reading, task.truth["label"], costs, share)
 
     def _read(self, path: Path, packs: Sequence[Pack], given: Mapping[str, Any]) -> TicketFile:
         known = {mission.name for pack in packs for mission in pack.missions}
@@ -160,7 +198,8 @@ class GroupQc(Environment):
             frame = self._frames[mission.name] = _letters(messages(pack, mission, (), self._rules))
         if frame + sum(len(text) + 64 for text in line.ticket.summaries) <= self._max_prompt:
             return False
-        asked = messages(pack, mission, evidence(pack, mission, line.ticket), self._rules)
+        ticket = line.ticket
+        asked = messages(pack, mission, evidence(pack, mission, ticket), self._rules, ticket.site, ticket.submitted)
         return estimated_tokens(asked) > self._max_prompt
 
 
@@ -192,6 +231,16 @@ def chosen_noise(given: str | Mapping[str, Any]) -> Noise:
     return REALISTIC if given == "realistic" else NO_NOISE
 
 
+def chosen_conventions(given: int | str) -> int | None:
+    """The seed of the conventions; None where the checklist decides."""
+    if given == "none":
+        return None
+    try:
+        return int(given)
+    except ValueError:
+        raise WhetError(f"conventions is {given!r}: write a number, the seed of another set of them, or none") from None
+
+
 def _list_rejects(path: Path, rejects: Sequence[Reject]) -> None:
     """The lines that are no tickets, with where and why; no file where there are none."""
     try:
@@ -208,6 +257,7 @@ class _GroupQcFamily:
 
     name = NAME
     about = "photos of a site to one verdict: groupqc (generated), groupqc:FILE.jsonl, groupqc/photo"
+    alone = True
 
     def variants(self) -> Sequence[str]:
         return ("photo",)

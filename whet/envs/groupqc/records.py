@@ -22,8 +22,9 @@ Channel = Literal[
     "resubmission",
     "foreign",
     "drift",
+    "ambiguous",
 ]
-"""The ten ways in which a generated ticket departs from the plain truth."""
+"""The eleven ways in which a generated ticket departs from the plain truth."""
 
 NeedStatus = Literal["ok", "defect", "absent", "exempt"]
 """How a need stands: shown and good, shown and bad, not shown, does not apply."""
@@ -69,6 +70,10 @@ class SiteTicket:
     label_timestamp: str = ""
     remarks: tuple[str, ...] = ()
     """What the reviewer wrote beside a rejection."""
+    site: str = ""
+    """What kind of site it is, in the words of the pack; '' where nobody says."""
+    submitted: str = ""
+    """The date on which it was handed in, as in 2026-07-01; '' where nobody says."""
 
     @property
     def key(self) -> str:
@@ -86,6 +91,7 @@ class SiteTicket:
             "images": list(self.images),
             "per_image": {f"{image_key}{number}": text for number, text in enumerate(self.summaries, start=1)},
         }
+        line |= {name: getattr(self, name) for name in ("site", "submitted") if getattr(self, name)}
         if self.label_timestamp:
             line["label_source"], line["label_timestamp"] = self.label_source, self.label_timestamp
         if self.remarks:
@@ -109,8 +115,9 @@ class NoiseEvent:
 class Truth:
     """The truth about a generated ticket, which only the sidecar file holds.
 
-    `verdict` is the true one. `observable` is what the mission's rules give on the clean summaries: it differs from
-    `verdict` only for an unobservable fail. `needs` maps `need` (or `station/need`) to how it stands.
+    `verdict` is the true one. `observable` is what the needs and the conventions give on the clean summaries: it
+    differs from `verdict` only for an unobservable fail and an ambiguous ticket. `checklist` is what the needs give
+    alone. `needs` maps `need` (or `station/need`) to how it stands.
     """
 
     verdict: TicketVerdict
@@ -123,6 +130,9 @@ class Truth:
     """1: first handed in; 2: handed in again under the same group id."""
     date: str = ""
     site: int = 0
+    checklist: TicketVerdict = "pass"
+    decided_by: tuple[str, ...] = ()
+    """The unwritten conventions without any one of which the verdict would be another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +152,8 @@ class GeneratedGroup:
             "label": self.ticket.label,
             "verdict": self.truth.verdict,
             "observable": self.truth.observable,
+            "checklist": self.truth.checklist,
+            "decided_by": list(self.truth.decided_by),
             "submission": self.truth.submission,
             "date": self.truth.date,
             "needs": dict(self.truth.needs),

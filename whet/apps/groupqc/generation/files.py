@@ -27,12 +27,21 @@ class GeneratedFiles:
 
 
 def generate_groups(
-    missions: Missions, n: int, *, noise: Noise = NO_NOISE, seed: int = 0, split: Split = "train"
+    missions: Missions,
+    n: int,
+    *,
+    noise: Noise = NO_NOISE,
+    seed: int = 0,
+    split: Split = "train",
+    conventions: int | None = None,
 ) -> list[tuple[Pack, GeneratedGroup]]:
-    """`n` groups of the missions in turn: the same that the environment `groupqc` has at these indices."""
+    """`n` groups of the missions in turn: the same that the environment `groupqc` has at these indices.
+
+    `conventions` is the seed of the unwritten ones; None: labels go by the checklist.
+    """
     if n < 1:
         raise WhetError(f"{n} groups are none: ask for at least 1")
-    source = GeneratedTickets.of(missions, noise, seed)
+    source = GeneratedTickets.of(missions, noise, seed, conventions)
     return [source.group(split, index) for index in range(n)]
 
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from whet.errors import WhetError, nearest
+
+if TYPE_CHECKING:
+    from whet.envs.groupqc.pack.condition import Condition
 
 TicketVerdict = Literal["pass", "fail"]
 """What a ticket is called: by a reviewer (its label) or by a policy."""
@@ -19,6 +22,9 @@ VERDICTS: tuple[TicketVerdict, ...] = ("pass", "fail")
 
 AttributeKind = Literal["state", "text", "pair", "number"]
 """What an attribute holds: one of its values, literal text, the number of a pair in the photo, a number read off."""
+
+ConventionKind = Literal["count", "either_or", "visibility", "label_format", "note", "exception", "dropped"]
+"""What an unwritten convention is about; `world.conventions` plants them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +60,9 @@ class Words:
 class Attribute:
     """Something that can be observed of an object: one of `values`, or text, or a number.
 
-    `marks` names the drawing that shows each value; an attribute without marks is known but never generated. `only`
-    makes it appear with a value of another attribute alone; `implied` fixes its value by another attribute's.
+    `marks` names the drawing that shows each value; an attribute without marks is in no drawing, and in generated
+    summaries only where a need of the mission speaks of it. `only` makes it appear with a value of another attribute
+    alone; `implied` fixes its value by another attribute's.
     """
 
     name: str
@@ -109,9 +116,20 @@ class Stations:
 
 
 @dataclass(frozen=True, slots=True)
+class Sites:
+    """The kinds of site that a ticket may be of, and how a prompt calls the kind and the date it was handed in."""
+
+    word: str
+    date: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Need:
     """One thing that must be shown. Every object of `category` must have the `good` values, and one must be seen.
 
+    `least` of them must stand in one photo. With `holds` there is no category: that condition must hold. `sites`
+    are the only kinds of site to which the need applies.
     `known` is an attribute that must have been observed, whatever its value. `when` makes the need apply only where an
     object has that value: (category, attribute, value). With `labelled`, a readable label must stand in the same
     photo, of the same pair where pairs are given. `text` says it, `absent` and `broken` say what is wrong.
@@ -126,6 +144,9 @@ class Need:
     known: str = ""
     when: tuple[str, str, str] | None = None
     labelled: bool = False
+    least: int = 1
+    holds: Condition | None = None
+    sites: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,6 +172,8 @@ class Mission:
     """Categories that stand in its photos without being asked about."""
     per_station: bool = False
     pass_share: float = 0.7
+    conventions: tuple[str, ...] = ()
+    """The kinds of unwritten convention that may be planted; without any, all that the pack has the objects for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +187,16 @@ class Prompts:
     ticket_role: str
     ticket_rules: tuple[str, ...]
     ticket_request: str
-    """Placeholders: {mission} {focus} {structure} {rules} {count} {overview} {stations} {summaries}."""
+    """Placeholders: {mission} {focus} {structure} {rules} {count} {overview} {stations} {summaries}; {context} if
+    wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictRewards:
-    """What a verdict earns. `false_release` and `false_block` are costs of the asymmetric reward."""
+    """What a verdict earns. A false release costs at least `false_release`, under every scheme; see `verdict.rewards`.
+
+    `false_block` is a cost of the asymmetric reward alone.
+    """
 
     label: float = 1.0
     format: float = 0.2
@@ -205,6 +232,7 @@ class Pack:
     brand: tuple[str, str, str] | None
     """(category, attribute, value) whose share grows in a drift."""
     digest: str
+    sites: Sites | None = None
 
     def category(self, name: str) -> ObjectCategory | None:
         return next((category for category in self.categories if category.name == name), None)

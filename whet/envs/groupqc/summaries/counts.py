@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from whet.envs.groupqc.pack.file import load_packs
 from whet.envs.groupqc.pack.schema import Mission, Pack
-from whet.envs.groupqc.summaries.text import canonical, clean_summary, find_summary
+from whet.envs.groupqc.records import PhotoObject
+from whet.envs.groupqc.summaries.text import canonical, clean_summary, find_summary, tally
 
 SummaryForm = Literal["json", "plain", "irrelevant", "broken"]
 
@@ -63,6 +64,12 @@ class SummaryReading:
         if self.form == "broken":
             return max(1, len(re.split(r"[，;]", self.text)))
         return sum(max([1, *(sum(values.values()) for values in entry.counts.values())]) for entry in self.entries)
+
+
+def reading_of(items: Iterable[PhotoObject], notes: Sequence[str] = ()) -> SummaryReading:
+    """The reading of the canonical summary of these items, without writing it first."""
+    entries = tuple(SummaryEntry(category, counts) for category, counts in tally(items).items())
+    return SummaryReading("json", entries, tuple(notes)) if entries else SummaryReading("irrelevant")
 
 
 def read_summary(pack: Pack, text: str) -> SummaryReading:

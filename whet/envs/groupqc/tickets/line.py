@@ -126,15 +126,21 @@ def _images(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _added(row: Mapping[str, Any]) -> tuple[str, str, tuple[str, ...]]:
-    """Where the label came from, when, and what the reviewer wrote: added by others, so any of it may be missing."""
+def _added(row: Mapping[str, Any]) -> tuple[str, str, tuple[str, ...], str, str]:
+    """Where the label came from, when, what the reviewer wrote, the kind of site and the date it was handed in.
+
+    Added by others, so any of it may be missing.
+    """
     remarks = row.get("gt_fail_reason_texts", [])
     if not isinstance(remarks, list) or not all(isinstance(remark, str) for remark in remarks):
         raise BadLine("bad_field", "'gt_fail_reason_texts' must be a list of texts")
     source, stamp = row.get("label_source", "human"), row.get("label_timestamp", "")
     if not isinstance(source, str) or not isinstance(stamp, str):
         raise BadLine("bad_field", "'label_source' and 'label_timestamp' must be texts")
-    return source, stamp, tuple(remarks)
+    site, submitted = row.get("site", ""), row.get("submitted", "")
+    if not isinstance(site, str) or not isinstance(submitted, str):
+        raise BadLine("bad_field", "'site' and 'submitted' must be texts")
+    return source, stamp, tuple(remarks), site, submitted
 
 
 def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -38,15 +38,21 @@ def evidence(pack: Pack, mission: Mission, ticket: SiteTicket) -> tuple[str, ...
 
 
 def messages(
-    pack: Pack, mission: Mission, summaries: Sequence[str], rules: PromptRules = "seed"
+    pack: Pack,
+    mission: Mission,
+    summaries: Sequence[str],
+    rules: PromptRules = "seed",
+    site: str = "",
+    submitted: str = "",
 ) -> tuple[Message, ...]:
-    """The conversation that asks for a verdict on `summaries`."""
+    """The conversation that asks for a verdict on `summaries`, of a ticket of that site and date."""
     readings = [read_summary(pack, text) for text in summaries]
     prompts = pack.prompts
     asked = _filled(
         prompts.ticket_request,
         {
             "mission": mission.name,
+            "context": context(pack, site, submitted),
             "focus": mission.focus,
             "structure": _numbered(mission.structure),
             "rules": _numbered(mission.rules) if rules == "seed" else "",
@@ -57,6 +63,15 @@ def messages(
         },
     )
     return system("\n".join((prompts.ticket_role, *prompts.ticket_rules))), user(asked)
+
+
+def context(pack: Pack, site: str, submitted: str) -> str:
+    """What stands on the ticket itself: the kind of site and the date it was handed in, as far as they are told."""
+    if pack.sites is None:
+        return ""
+    known = site if site in pack.sites.names else ""
+    told = ((pack.sites.word, known), (pack.sites.date, _plain(submitted)))
+    return "; ".join(f"{word}: {value}" for word, value in told if value)
 
 
 def fenced(text: str) -> str:

@@ -35,8 +35,8 @@ class GeneratedTickets:
     worlds: tuple[SiteWorld, ...]
 
     @classmethod
-    def of(cls, missions: Missions, noise: Noise, seed: int) -> GeneratedTickets:
-        return cls(tuple(SiteWorld(pack, mission, noise, seed) for pack, mission in missions.values()))
+    def of(cls, missions: Missions, noise: Noise, seed: int, conventions: int | None = None) -> GeneratedTickets:
+        return cls(tuple(SiteWorld(pack, mission, noise, seed, conventions) for pack, mission in missions.values()))
 
     def size(self, split: Split) -> int | None:
         return None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from whet.envs.groupqc.pack.condition import appearances
 from whet.envs.groupqc.pack.schema import Mission, Need, Pack, TicketVerdict
 from whet.envs.groupqc.records import NeedStatus
 from whet.envs.groupqc.summaries.counts import SummaryReading
-
-NumberedReadings = Sequence[tuple[int, SummaryReading]]
-"""Readings with the number of their image, from 1."""
+from whet.envs.groupqc.verdict.evidence import NumberedReadings, TicketEvidence, holds, images_of, objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +45,25 @@ class RuleJudgement:
         return tuple(finding for finding in self.findings if finding.status in ("defect", "absent"))
 
 
-def judge(pack: Pack, mission: Mission, readings: Sequence[SummaryReading]) -> RuleJudgement:
-    """Apply the mission's needs to the summaries of one ticket."""
+def judge(
+    pack: Pack, mission: Mission, readings: Sequence[SummaryReading], site: str = "", date: str = ""
+) -> RuleJudgement:
+    """Apply the mission's needs to the summaries of one ticket, of that kind of site and handed in on that date."""
     findings = tuple(
-        _finding(pack, need, station, photos)
+        need_finding(need, station, TicketEvidence(pack, photos, site, date))
         for station, photos in stations(pack, mission, readings).items()
         for need in mission.needs
     )
     failing = any(finding.status in ("defect", "absent") for finding in findings)
     return RuleJudgement("fail" if failing else "pass", findings)
+
+
+@functools.cache
+def asked_categories(mission: Mission) -> frozenset[str]:
+    """The categories that a mission's needs speak of."""
+    named = {need.category for need in mission.needs if need.category}
+    conditions = [need.holds for need in mission.needs if need.holds is not None]
+    return frozenset(named | {appearance.category for condition in conditions for appearance in appearances(condition)})
 
 
 def stations(
@@ -67,7 +77,7 @@ def stations(
     relevant = [(number, reading) for number, reading in enumerate(readings, start=1) if not reading.irrelevant]
     if not mission.per_station:
         return {"": relevant}
-    wanted = {need.category for need in mission.needs}
+    wanted = asked_categories(mission)
     places: dict[str, list[tuple[int, SummaryReading]]] = {}
     for number, reading in relevant:
         places.setdefault(reading.station(pack) or "", []).append((number, reading))
@@ -84,12 +94,26 @@ def stations(
     return dict(sorted(shown.items(), key=lambda place: (len(place[0]), place[0]))) or {"": []}
 
 
-def _finding(pack: Pack, need: Need, station: str, photos: NumberedReadings) -> NeedFinding:
-    if need.when is not None and not _shows(photos, *need.when):
+def need_finding(need: Need, station: str, evidence: TicketEvidence) -> NeedFinding:
+    """How a need stands with the photos of one station."""
+    if need.sites and evidence.site not in need.sites:
         return NeedFinding(need, station, "exempt")
+    if need.when is not None and not _shows(evidence.photos, *need.when):
+        return NeedFinding(need, station, "exempt")
+    if need.holds is not None:
+        status: NeedStatus = "ok" if holds(need.holds, evidence) else "defect"
+        return NeedFinding(need, station, status, images_of(need.holds, evidence))
+    return _finding(evidence.pack, need, station, evidence.photos)
+
+
+def _finding(pack: Pack, need: Need, station: str, photos: NumberedReadings) -> NeedFinding:
     showing = tuple(number for number, reading in photos if reading.of(need.category))
     if not showing or (need.known and not _images(photos, need.category, need.known)):
         return NeedFinding(need, station, "absent")
+    if need.least > 1 and need.least > max(
+        sum(objects(entry) for entry in reading.of(need.category)) for _, reading in photos
+    ):
+        return NeedFinding(need, station, "absent", showing)
     evidence = showing
     for attribute, good in need.good.items():
         bad = tuple(n for n, value in _images(photos, need.category, attribute) if value != good)

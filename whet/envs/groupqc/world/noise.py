@@ -1,7 +1,7 @@
-"""The ten noise channels of the generator. Each is switched by its rate; each leaves a record of what it changed.
+"""The eleven noise channels of the generator. Each is switched by its rate; each leaves a record of what it changed.
 
-Five act on the summary of a photo (omission, flip, jitter, ocr, foreign), one on its text (malformed), and four on the
-ticket (label, unobservable, resubmission, drift); the last four are drawn by `SiteWorld`.
+Five act on the summary of a photo (omission, flip, jitter, ocr, foreign), one on its text (malformed), and five on the
+ticket (label, unobservable, resubmission, drift, ambiguous); the last five are drawn by `SiteWorld`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ CHANNELS: tuple[Channel, ...] = get_args(Channel)
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """How often each channel acts: a share of the photos, or for the last four a share of the tickets.
+    """How often each channel acts: a share of the photos, or for the last five a share of the tickets.
 
-    `drift` takes effect on sites from `drift_after` on, a date as in 2026-07-01.
+    An `ambiguous` ticket shows the same thing good and bad, and reviewers toss a coin. `drift` takes effect on sites
+    from `drift_after` on, a date as in 2026-07-01.
     """
 
     omission: float = 0.0
@@ -37,6 +38,7 @@ class Noise:
     foreign: float = 0.0
     drift: float = 0.0
     drift_after: str = "2026-07-01"
+    ambiguous: float = 0.0
 
     @classmethod
     def of(cls, rates: Mapping[str, Any]) -> Noise:

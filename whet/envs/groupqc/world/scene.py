@@ -11,7 +11,9 @@ from typing import get_args
 
 from whet.envs.groupqc.pack.schema import Attribute, Mission, Need, ObjectCategory, Pack
 from whet.envs.groupqc.records import Photo, PhotoObject, UnrelatedKind
+from whet.envs.groupqc.verdict.rules import asked_categories
 from whet.envs.groupqc.world.state import SiteState, Station
+from whet.envs.groupqc.world.style import SiteStyle
 
 MOST_PHOTOS = 38
 MOST_ITEMS = 11
@@ -23,14 +25,10 @@ DISTRACTED = 0.35
 ILLEGIBLE = 0.15
 NOTED = 0.055
 
+PhotoPlan = tuple[tuple[PhotoObject, ...], tuple[str, ...], UnrelatedKind | None]
+"""What a photo is to show: items and notes, or something unrelated."""
+
 _UNRELATED: tuple[UnrelatedKind, ...] = get_args(UnrelatedKind)
-
-
-@dataclass(frozen=True, slots=True)
-class SiteStyle:
-    """What equipment looks like at a time. `drift` is how often the new brand and the new label format are used."""
-
-    drift: float = 0.0
 
 
 @dataclass(slots=True)
@@ -49,7 +47,7 @@ def photo_count(rng: random.Random) -> int:
 
 def shoot(
     rng: random.Random, pack: Pack, mission: Mission, state: SiteState, count: int, style: SiteStyle
-) -> list[tuple[tuple[PhotoObject, ...], tuple[str, ...], UnrelatedKind | None]]:
+) -> list[PhotoPlan]:
     """What each of `count` photos shows: items, notes, or something unrelated."""
     if state.blank:
         return [((), (), rng.choice(_UNRELATED)) for _ in range(count)]
@@ -60,16 +58,25 @@ def shoot(
     for station in state.stations:
         _fill(rng, pack, mission, station, [shot for shot in shots if shot.station == station.number], style)
     watermark = _stray_watermark(rng, pack, mission)
-    made: list[tuple[tuple[PhotoObject, ...], tuple[str, ...], UnrelatedKind | None]] = []
+    made: list[PhotoPlan] = []
     for place in range(count):
         if place not in relevant:
             made.append(((), (), rng.choice(_UNRELATED)))
             continue
         shot = shots[relevant.index(place)]
         _distract(rng, pack, mission, shot, style)
-        notes = (rng.choice(pack.notes),) if pack.notes and rng.random() < NOTED else ()
-        made.append((_with_watermark(pack, shot, watermark), notes, None))
+        made.append((_with_watermark(pack, shot, watermark), _notes(rng, pack, shot, style), None))
     return made
+
+
+def _notes(rng: random.Random, pack: Pack, shot: _Shot, style: SiteStyle) -> tuple[str, ...]:
+    if not pack.notes:
+        return ()
+    shown = {item.category for item in shot.items}
+    noted = rng.random() < NOTED
+    if style.noted or style.plain:
+        noted = bool(shown & style.noted) or (noted and not shown & style.plain)
+    return (rng.choice(pack.notes),) if noted else ()
 
 
 def _relevant(rng: random.Random, count: int, least: int) -> int:
@@ -91,8 +98,38 @@ def _fill(
         if shot is not shots[0]:
             placed.append(cluster)
     for cluster in placed:
+        if cluster[0].category in style.single:
+            continue
         if rng.random() < REPEATED and len(shots[0].items) + len(cluster) <= MOST_ITEMS:
             _place(pack, shots[0], cluster)
+    if style.repeated or style.added:
+        _lean(rng, pack, mission, shots, style)
+
+
+def _lean(rng: random.Random, pack: Pack, mission: Mission, shots: list[_Shot], style: SiteStyle) -> None:
+    """What the style adds to the photos of a station: a second photo of something, things that nobody asks for."""
+    for name in sorted(style.repeated):
+        without = [shot for shot in shots if all(item.category != name for item in shot.items)]
+        cluster = next(
+            ([item for item in shot.items if item.category == name] for shot in shots if shot not in without), []
+        )
+        if len(shots) - len(without) == 1 and cluster and without:
+            shot = rng.choice(without)
+            if len(shot.items) + len(cluster) <= MOST_ITEMS:
+                shot.items.extend(_without_pair(pack, item) for item in cluster)
+    asked = {name for name, _ in _by_category(mission)}
+    for name in sorted(style.added & ((asked_categories(mission) - asked) | set(mission.distractors))):
+        if any(item.category == name for shot in shots for item in shot.items):
+            continue
+        shot, category = rng.choice(shots), pack.category(name)
+        if len(shot.items) < MOST_ITEMS and category is not None:
+            for _ in range(style.least.get(name, 1)):
+                shot.items.append(_bystander(rng, pack, category, style))
+
+
+def _without_pair(pack: Pack, item: PhotoObject) -> PhotoObject:
+    name = _pair_name(pack, item.category)
+    return replace(item, states=tuple(state for state in item.states if state[0] != name)) if name else item
 
 
 def _place(pack: Pack, shot: _Shot, cluster: list[PhotoObject]) -> None:
@@ -116,7 +153,7 @@ def _pair_name(pack: Pack, category: str) -> str:
 
 @functools.cache
 def _by_category(mission: Mission) -> tuple[tuple[str, tuple[Need, ...]], ...]:
-    names = dict.fromkeys(need.category for need in mission.needs)
+    names = dict.fromkeys(need.category for need in mission.needs if need.category)
     return tuple((name, tuple(need for need in mission.needs if need.category == name)) for name in names)
 
 
@@ -145,7 +182,11 @@ def _cluster(
     forced = {key: value for need in needs for key, value in need.good.items() if key not in hidden}
     forced.update(_conditions(rng, mission, station, category, hidden))
     labelled = any(need.labelled for need in needs)
-    count = 1 if labelled else _several(rng, min(category.most, MOST_ITEMS // len(_by_category(mission))))
+    room = min(category.most, MOST_ITEMS // len(_by_category(mission)))
+    count = 1 if labelled else _several(rng, room)
+    if not labelled:
+        least = max(style.least.get(name, 1), *(need.least for need in needs))
+        count = max(min(count, style.most.get(name, room)), min(least, room))
     faults: list[dict[str, str]] = [{} for _ in range(count)]
     for need in needs:
         if statuses[need.id] == "defect" and not need.labelled:
@@ -205,7 +246,8 @@ def label_item(rng: random.Random, pack: Pack, style: SiteStyle, legible: bool) 
     if not legible:
         return PhotoObject(labels.category, ((labels.legibility, labels.illegible),))
     new = style.drift and rng.random() < style.drift
-    template = rng.choice(labels.new_templates if new else labels.templates)
+    known = labels.new_templates if new else labels.templates
+    template = style.template or rng.choice([other for other in known if other != style.other_than] or known)
     text = template.format(zone=rng.choice(labels.zones), n=rng.randrange(1, 10), m=rng.randrange(1, 100))
     return PhotoObject(labels.category, ((labels.text, text),))
 
@@ -222,14 +264,15 @@ def draw_item(
     """One object: forced values hold, hidden ones are not seen, the rest is drawn by weight."""
     states: dict[str, str] = {}
     for attribute in category.attributes:
-        if not attribute.marks or attribute.name in hidden:
+        if attribute.name in hidden or not (attribute.marks or (category.name, attribute.name) in style.asked):
             continue
         if attribute.only is not None and states.get(attribute.only[0]) != attribute.only[1]:
             continue
         if attribute.name in forced:
             states[attribute.name] = forced[attribute.name]
             continue
-        if attribute.shown < 1.0 and rng.random() >= attribute.shown:
+        favoured = style.favoured.get((category.name, attribute.name), "")
+        if attribute.shown < 1.0 and not favoured and rng.random() >= attribute.shown:
             continue
         states[attribute.name] = _value(rng, pack, category, attribute, states, forced, style, calm)
     return PhotoObject(category.name, tuple(states.items()))
@@ -248,23 +291,29 @@ def _value(
     for (other, value), fixed in attribute.implied.items():
         if states.get(other) == value:
             return fixed
-    barred = {
+    barred = {style.avoided.get((category.name, attribute.name), "")} if len(attribute.values) > 1 else set()
+    barred |= {
         value
         for later in category.attributes
         if later.name in forced
         for (other, value), fixed in later.implied.items()
         if other == attribute.name and fixed != forced[later.name]
     }
+    wanted = style.favoured.get((category.name, attribute.name), "")
+    if wanted and wanted not in barred:
+        return wanted
+    if attribute.kind != "state":
+        return str(rng.randrange(1, 100))
     brand = pack.brand
     favoured = style.drift and brand and brand[:2] == (category.name, attribute.name) and brand[2] not in barred
     if brand and favoured and rng.random() < style.drift:
         return brand[2]
-    if calm and len(set(attribute.weights)) == 1 and rng.random() < 0.75:
+    if calm and len(set(attribute.weights)) == 1 and rng.random() < 0.75 and attribute.values[0] not in barred:
         return attribute.values[0]
     weights = [
         0.0 if choice in barred else weight for choice, weight in zip(attribute.values, attribute.weights, strict=True)
     ]
-    return rng.choices(attribute.values, weights)[0]
+    return rng.choices(attribute.values, weights if any(weights) else attribute.weights)[0]
 
 
 def _several(rng: random.Random, most: int) -> int:
@@ -277,12 +326,16 @@ def _several(rng: random.Random, most: int) -> int:
 def _distract(rng: random.Random, pack: Pack, mission: Mission, shot: _Shot, style: SiteStyle) -> None:
     """Objects that nobody asked about; a photo that would show nothing shows one of them."""
     while (not shot.items or rng.random() < DISTRACTED) and len(shot.items) < MOST_ITEMS:
-        name = rng.choice(mission.distractors)
-        category = pack.category(name)
-        if name == pack.labels.category:
-            shot.items.append(label_item(rng, pack, style, legible=rng.random() >= ILLEGIBLE))
-        elif category is not None:
-            shot.items.append(draw_item(rng, pack, category, {}, set(), style, calm=True))
+        category = pack.category(rng.choice(mission.distractors))
+        if category is not None and (category.name not in style.left_out or not shot.items):
+            shot.items.append(_bystander(rng, pack, category, style))
+
+
+def _bystander(rng: random.Random, pack: Pack, category: ObjectCategory, style: SiteStyle) -> PhotoObject:
+    """An object that nobody asked about."""
+    if category.name == pack.labels.category:
+        return label_item(rng, pack, style, legible=bool(style.template) or rng.random() >= ILLEGIBLE)
+    return draw_item(rng, pack, category, {}, set(), style, calm=True)
 
 
 def _stray_watermark(rng: random.Random, pack: Pack, mission: Mission) -> str:
@@ -299,8 +352,6 @@ def _with_watermark(pack: Pack, shot: _Shot, stray: str) -> tuple[PhotoObject, .
     return (PhotoObject(pack.stations.category, ((pack.stations.attribute, number),)), *shot.items)
 
 
-def as_photo(
-    name: str, shown: tuple[tuple[PhotoObject, ...], tuple[str, ...], UnrelatedKind | None], rng: random.Random
-) -> Photo:
+def as_photo(name: str, shown: PhotoPlan, rng: random.Random) -> Photo:
     items, notes, unrelated = shown
     return Photo(name, items, notes, unrelated, rng.getrandbits(48))

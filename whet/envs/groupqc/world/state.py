@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from whet.envs.groupqc.pack.schema import Mission, Need, Pack
 from whet.envs.groupqc.records import NeedStatus
@@ -45,17 +46,59 @@ class SiteState:
             for need, status in station.needs.items()
         }
 
+    def as_found(self, found: Mapping[str, NeedStatus]) -> SiteState:
+        """The same stations with their needs as they were found; a site that shows nothing stays as it is."""
+        if self.blank:
+            return self
+        key = "{}/{}".format
+        return replace(
+            self,
+            stations=tuple(
+                replace(
+                    station,
+                    needs={
+                        need: found.get(key(station.number, need) if station.number else need, status)
+                        for need, status in station.needs.items()
+                    },
+                )
+                for station in self.stations
+            ),
+        )
 
-def draw_state(rng: random.Random, pack: Pack, mission: Mission, passes: bool, places: int) -> SiteState:
-    """A site that passes or fails, with that many stations."""
-    if not passes and rng.random() < UNRELATED_ONLY:
+
+def draw_state(
+    rng: random.Random,
+    pack: Pack,
+    mission: Mission,
+    passes: bool,
+    places: int,
+    site: str = "",
+    fault: tuple[str, NeedStatus] | None = None,
+) -> SiteState:
+    """A site that passes or fails, with that many stations. With `fault`, one station has it and nothing else fails."""
+    if not passes and fault is None and rng.random() < UNRELATED_ONLY:
         return SiteState((Station("", {need.id: "absent" for need in mission.needs}),), blank=True)
     failing = rng.randrange(places) if not passes else -1
     drawn: list[Station] = []
     for place, number in enumerate(_numbers(rng, pack, mission, places)):
-        fails = place == failing or (not passes and rng.random() < ALSO_WRONG)
-        drawn.append(Station(number, _failing(rng, mission) if fails else _passing(rng, mission)))
+        fails = place == failing or (not passes and fault is None and rng.random() < ALSO_WRONG)
+        if fails and fault is not None:
+            statuses = _with_fault(rng, mission, *fault)
+        else:
+            statuses = _failing(rng, mission) if fails else _passing(rng, mission)
+        drawn.append(Station(number, _at_site(mission, site, statuses)))
     return SiteState(tuple(drawn))
+
+
+def _with_fault(rng: random.Random, mission: Mission, wrong: str, status: NeedStatus) -> dict[str, NeedStatus]:
+    statuses: dict[str, NeedStatus] = {**_passing(rng, mission), wrong: status}
+    return _settled(mission, next(need for need in mission.needs if need.id == wrong), statuses)
+
+
+def _at_site(mission: Mission, site: str, statuses: dict[str, NeedStatus]) -> dict[str, NeedStatus]:
+    """A need of other kinds of site does not apply."""
+    elsewhere = {need.id for need in mission.needs if need.sites and site not in need.sites}
+    return {need: "exempt" if need in elsewhere else status for need, status in statuses.items()}
 
 
 def _numbers(rng: random.Random, pack: Pack, mission: Mission, places: int) -> list[str]:
@@ -90,6 +133,8 @@ def _failing(rng: random.Random, mission: Mission) -> dict[str, NeedStatus]:
 
 def _fault(rng: random.Random, need: Need, shared: bool) -> NeedStatus:
     """How a need can fail: not shown, or shown and bad. What others share a category with may only be hidden."""
+    if need.holds is not None:
+        return "defect"
     can_break = bool(need.good) or need.labelled
     can_vanish = not shared or (bool(need.good) and not need.labelled)
     if not can_break:

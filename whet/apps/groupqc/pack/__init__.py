@@ -1,0 +1,1 @@
+"""Mission packs for users: what a file may hold, and what is wrong with one."""
