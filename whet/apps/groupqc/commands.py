@@ -6,7 +6,7 @@ import typer
 
 from whet.apps.groupqc import APP
 from whet.apps.groupqc.audit.command import audit
-from whet.apps.groupqc.drift.command import drift
+from whet.apps.groupqc.drift.command import drift, watch
 from whet.apps.groupqc.generation.command import generate
 from whet.apps.groupqc.lint import lint
 from whet.apps.groupqc.pipeline.command import run
@@ -20,5 +20,6 @@ app.command("stage-a", no_args_is_help=True)(stage_a)
 app.command("merge", no_args_is_help=True)(merge)
 app.command("lint", no_args_is_help=True)(lint)
 app.command("drift", no_args_is_help=True)(drift)
+app.command("watch", no_args_is_help=True)(watch)
 app.command("generate", no_args_is_help=True)(generate)
 app.command("smoke")(smoke)

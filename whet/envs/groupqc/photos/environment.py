@@ -15,6 +15,7 @@ from whet.envs.base import Baseline, Environment, Messages, Play, ask
 from whet.envs.groupqc.pack.file import find_mission, load_pack
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.photos.answer import grade_answer
+from whet.envs.groupqc.photos.file import MAX_PIXELS
 from whet.envs.groupqc.photos.prompt import photo_messages
 from whet.envs.groupqc.summaries.text import with_header
 from whet.types import Image, Label, Reply, Split, Task
@@ -25,7 +26,7 @@ ARGUMENTS = (
     Argument("pack", str, "bbu", "a pack that comes with Whet (bbu, rru, firesafety) or a .toml file"),
     Argument("mission", str | None, None, "one mission; without it all of the pack take turns"),
     Argument("seed", int, 0, "another seed draws other sites"),
-    Argument("max_pixels", int | None, None, "photos of a folder are made smaller than this"),
+    Argument("max_pixels", int | None, MAX_PIXELS, "photos of a folder are made smaller than this"),
 )
 
 
@@ -81,4 +82,4 @@ def build_photo(source: str, args: Mapping[str, Any]) -> Environment:
         return GeneratedPhotos(pack, missions, given.get("seed", 0))
     from whet.envs.groupqc.photos.folder import FolderPhotos
 
-    return FolderPhotos(source, pack, missions, given.get("max_pixels"))
+    return FolderPhotos(source, pack, missions, given.get("max_pixels", MAX_PIXELS))
