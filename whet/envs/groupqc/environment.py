@@ -210,9 +210,13 @@ class _GroupQcFamily:
     about = "photos of a site to one verdict: groupqc (generated), groupqc:FILE.jsonl, groupqc/photo"
 
     def variants(self) -> Sequence[str]:
-        return ("photo",)
+        return ("photo", "open")
 
     def arguments(self, variant: str) -> Sequence[Argument]:
+        if variant == "open":
+            from whet.envs.groupqc.decision.environment import ARGUMENTS
+
+            return ARGUMENTS
         if variant:
             from whet.envs.groupqc.photos.environment import photo_arguments
 
@@ -224,6 +228,10 @@ class _GroupQcFamily:
             return GroupQc(source, args)
         if variant not in self.variants():
             raise WhetError(f"groupqc has no variant {variant!r}: it has {', '.join(self.variants())}")
+        if variant == "open":
+            from whet.envs.groupqc.decision.environment import OpenTickets
+
+            return OpenTickets(source, args)
         from whet.envs.groupqc.photos.environment import build_photo
 
         return build_photo(source, args)

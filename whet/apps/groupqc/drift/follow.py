@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from whet.apps.groupqc.drift.source import drift_source
+from whet.apps.groupqc.drift.source import comparable, drift_source
 from whet.envs.groupqc.drift.watch import DriftWatch, WatchState
 from whet.errors import WhetError
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class WatchReport:
     """Where watching stands."""
 
     state: WatchState
@@ -39,13 +39,13 @@ class Followed:
         return {"alpha": self.alpha, **asdict(self.state)}
 
 
-def follow(reference: Path, new: Sequence[Path], *, packs: Sequence[str] = (), alpha: float = 0.01) -> Followed:
+def follow(reference: Path, new: Sequence[Path], *, packs: Sequence[str] = (), alpha: float = 0.01) -> WatchReport:
     """Watch files in the order given, each line in its own order: append to them, or add files at the end."""
     if not 0.0 < alpha < 1.0:
         raise WhetError(f"alpha {alpha:g} must be between 0 and 1")
-    known = drift_source(reference, packs)
+    known, *came = comparable([drift_source(path, packs) for path in (reference, *new)])
     following = DriftWatch(known.tickets, alpha)
     state = following.take(())
-    for path in new:
-        state = following.take(drift_source(path, packs).tickets)
-    return Followed(state, alpha)
+    for side in came:
+        state = following.take(side.tickets)
+    return WatchReport(state, alpha)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from whet.apps.groupqc.drift.source import DriftSource, drift_source
+from whet.apps.groupqc.drift.source import DriftSource, comparable, drift_source
 from whet.envs.groupqc.drift.shift import TraitShift, compare_tickets, lines_p
 from whet.envs.groupqc.drift.traits import Lexicon
 from whet.errors import WhetError
@@ -99,7 +99,7 @@ def find_drift(
     """Compare two Stage-A files or folders, two audits, or two runs that decided, in everything that both have."""
     if not 0.0 < alpha < 1.0 or least < 0.0:
         raise WhetError(f"thresholds: alpha {alpha:g} must be between 0 and 1, and least {least:g} not negative")
-    before, after = drift_source(reference, packs), drift_source(new, packs)
+    before, after = comparable([drift_source(reference, packs), drift_source(new, packs)])
     if not before.tickets or not after.tickets:
         raise WhetError(f"{reference} and {new}: nothing can be told apart in them; check both with: whet groupqc lint")
     findings = [DriftFinding(shift, _status(shift, alpha, least)) for shift in compare_sources(before, after)]
@@ -113,22 +113,12 @@ def compare_sources(before: DriftSource, after: DriftSource) -> Iterable[TraitSh
     """Every trait that both sides can have, and the share of lines that are no tickets."""
     lexicon = Lexicon.of((*before.tickets, *after.tickets))
     told = [[ticket.with_shares(lexicon.shares(ticket)) for ticket in side.tickets] for side in (before, after)]
-    # What only one side was asked about (its votes, its pictures, its labels) is no change.
-    one_sided = ("verdict/", "invalid draws", "divided votes", "picture/", "label/")
-    shared = [{_kind(name, one_sided) for ticket in side for name in ticket.shares} for side in told]
-    for shift in compare_tickets(told[0], told[1]):
-        kind = _kind(shift.about, one_sided)
-        if kind is None or all(kind in kinds for kinds in shared):
-            yield shift
+    yield from compare_tickets(told[0], told[1])
     lines = [(len(side.tickets), side.rejects) for side in (before, after)]
     if any(bad for _, bad in lines):
         shares = [bad / (kept + bad) for kept, bad in lines]
         effect = (shares[1] - shares[0]) / math.sqrt(max(1e-9, sum(shares) / 2 * (1 - sum(shares) / 2)))
         yield TraitShift("lines that are no ticket", shares[0], shares[1], effect, lines_p(lines[0], lines[1]))
-
-
-def _kind(name: str, kinds: Sequence[str]) -> str | None:
-    return next((kind for kind in kinds if name.startswith(kind.rstrip("/"))), None)
 
 
 def _status(shift: TraitShift, alpha: float, least: float) -> DriftStatus:

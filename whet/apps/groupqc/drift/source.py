@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from whet.apps.groupqc.audit.files import STATS
+from whet.apps.groupqc.decision.verdicts import VERDICTS
 from whet.apps.groupqc.stage_a.config import StageAFiles
 from whet.config.load import load_config
 from whet.config.schema import EvalConfig
@@ -21,9 +22,6 @@ from whet.envs.registry import Address
 from whet.errors import WhetError
 from whet.rollout.session import CONFIG
 
-VERDICTS = "verdicts.jsonl"
-"""What a decided run says of each ticket."""
-
 PHOTO_TRAITS = ("brightness", "contrast", "sharpness", "pixels")
 """What the pictures themselves are like, from 0 to 1; `F.photos.jsonl` has it photo by photo."""
 
@@ -34,6 +32,28 @@ class DriftSource:
 
     tickets: tuple[TicketTraits, ...]
     rejects: int
+
+
+OPTIONAL = ("label/", "verdict/", "invalid draws", "divided votes", "picture/")
+"""Traits that a side has only where somebody judged, voted, or kept the pictures' figures."""
+
+
+def comparable(sides: Sequence[DriftSource]) -> list[DriftSource]:
+    """The sides without what one of them was never asked about: its labels, votes or pictures are no change."""
+    had = [{kind for ticket in side.tickets for name in ticket.shares if (kind := _kind(name))} for side in sides]
+    gone = set(OPTIONAL) - set.intersection(*had)
+    return [
+        replace(side, tickets=tuple(_without(ticket, gone) for ticket in side.tickets)) if gone else side
+        for side in sides
+    ]
+
+
+def _kind(name: str) -> str | None:
+    return next((kind for kind in OPTIONAL if name.startswith(kind)), None)
+
+
+def _without(ticket: TicketTraits, kinds: Collection[str]) -> TicketTraits:
+    return replace(ticket, shares={name: share for name, share in ticket.shares.items() if _kind(name) not in kinds})
 
 
 def drift_source(path: Path, packs: Sequence[str] = ()) -> DriftSource:

@@ -14,8 +14,8 @@ from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Messages, Play, ask
 from whet.envs.groupqc.pack.file import find_mission, load_pack
 from whet.envs.groupqc.pack.schema import Mission, Pack
-from whet.envs.groupqc.photos.answer import grade_answer
-from whet.envs.groupqc.photos.file import MAX_PIXELS
+from whet.envs.groupqc.photos.answer import UNKNOWN, grade_answer
+from whet.envs.groupqc.photos.file import MAX_PIXELS, NotAPhoto
 from whet.envs.groupqc.photos.prompt import photo_messages
 from whet.envs.groupqc.summaries.text import with_header
 from whet.types import Image, Label, Reply, Split, Task
@@ -52,9 +52,14 @@ class PhotoTasks(Environment):
         return with_header(self.pack, task.truth or self.pack.words.irrelevant)
 
     def _reader(self, task: Task, said: Messages) -> str:
-        """Looks at the photo itself: the truth of the task is not used."""
+        """Looks at the photo itself: the truth of the task is not used. What it cannot open, it does not know."""
+        from whet.envs.groupqc.reader.reader import NotAnImage
+
         shown = next(part for part in said[-1].content if isinstance(part, Image))
-        return str(self._eyes.read(self.blob(shown.sha256)))
+        try:
+            return str(self._eyes.read(self.blob(shown.sha256)))
+        except (NotAnImage, NotAPhoto, OSError) as problem:
+            return f"{UNKNOWN} {problem}"
 
     @functools.cached_property
     def _eyes(self) -> Any:

@@ -54,12 +54,8 @@ class PhotoReader:
         self._patterns = Patterns(pack)
 
     def read(self, data: bytes) -> str:
-        """The answer for the image in these bytes: a header and a summary, the irrelevant token, or that it is
-        unknown. Total: bytes that cannot be opened are unknown too."""
-        try:
-            seen = self.look(data)
-        except NotAnImage as problem:
-            return f"{UNKNOWN} {problem}"
+        """The answer for the image in these bytes: header and summary, the irrelevant token, or that it is unknown."""
+        seen = self.look(data)
         if seen.unknown:
             return f"{UNKNOWN} nothing in it is drawn as the pack {self.pack.name!r} draws it"
         return with_header(self.pack, render_summary(self.pack, seen.items, seen.notes))
