@@ -68,13 +68,11 @@ def calibrate(
     """Decide labelled tickets as if they had no label, then look at the labels and choose the threshold."""
     result = decide(config, replace(settings, threshold=""), **more)
     env = OpenTickets(config.env.name.partition(":")[2], config.env.args)
-    labels: dict[tuple[str, str], list[str | None]] = {}
-    for line in env.lines:
-        labels.setdefault((line.ticket.mission, line.ticket.group_id), []).append(line.label)
+    labels = {(line.file, line.line): line.label for line in env.lines}
     rows = [json.loads(line) for line in (result.folder / VERDICTS).read_bytes().splitlines()]
     scored, unlabelled = [], 0
     for row in rows:
-        label = labels[row["mission"], row["group_id"]].pop(0)
+        label = labels[row["file"], row["line"]]
         if label is None:
             unlabelled += 1
         else:

@@ -88,7 +88,8 @@ def verdict_rows(plan: AuditPlan, polls: Sequence[Poll]) -> Iterator[dict[str, A
     for poll in polls:
         if not poll.judged:
             continue
-        ticket = env.open_ticket(poll.task[1])
+        line = env.lines[poll.task[1]]
+        ticket = line.ticket
         pack, mission = env.mission(ticket.mission)
         summaries = env.task(*poll.task).data["summaries"]
         gap = evidence_gap(pack, mission, summaries, [(photo.image, photo.reason) for photo in ticket.refused])
@@ -112,6 +113,8 @@ def verdict_rows(plan: AuditPlan, polls: Sequence[Poll]) -> Iterator[dict[str, A
             "pass_count": votes.passes,
             "fail_count": votes.fails,
             "invalid_count": votes.invalid,
+            "file": line.file,
+            "line": line.line,
             "images": list(ticket.images),
             "refused_photos": [{"image": photo.image, "reason": photo.reason} for photo in ticket.refused],
         }

@@ -41,7 +41,7 @@ OPTIONAL = ("label/", "verdict/", "invalid draws", "divided votes", "picture/")
 def comparable(sides: Sequence[DriftSource]) -> list[DriftSource]:
     """The sides without what one of them was never asked about: its labels, votes or pictures are no change."""
     had = [{kind for ticket in side.tickets for name in ticket.shares if (kind := _kind(name))} for side in sides]
-    gone = set(OPTIONAL) - set.intersection(*had)
+    gone = {kind for kind in OPTIONAL if not all(kind in kinds for kinds in had)}
     return [
         replace(side, tickets=tuple(_without(ticket, gone) for ticket in side.tickets)) if gone else side
         for side in sides
