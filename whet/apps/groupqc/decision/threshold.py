@@ -80,8 +80,13 @@ def choose(tickets: Sequence[ScoredTicket], allowed: float, confidence: float = 
         )
     failing = sum(ticket.failing for ticket in tickets)
     chosen: tuple[float, float, int] | None = None
-    for threshold in sorted({ticket.score for ticket in tickets if ticket.passes}, reverse=True):
-        wrong = sum(ticket.failing and ticket.passes and ticket.score >= threshold for ticket in tickets)
+    wrong_at: dict[float, int] = {}
+    for ticket in tickets:
+        if ticket.passes:
+            wrong_at[ticket.score] = wrong_at.get(ticket.score, 0) + ticket.failing
+    wrong = 0
+    for threshold in sorted(wrong_at, reverse=True):
+        wrong += wrong_at[threshold]
         upper = exact_upper(wrong, failing, confidence)
         if upper > allowed:
             break

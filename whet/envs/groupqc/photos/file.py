@@ -23,9 +23,10 @@ PLAIN = ("RGB", "L")
 MAX_PIXELS = 16_000_000
 """Larger photos are shown smaller, where nothing else is said."""
 
-MOST_PIXELS = 180_000_000
+MOST_PIXELS = {"JPEG": 178_000_000, "MPO": 178_000_000, "PNG": 64_000_000}
 MOST_BYTES = 256 * 1024 * 1024
-"""Beyond these a file is not opened at all: a few kilobytes can unpack to more than a machine holds."""
+"""Beyond these a file is not opened at all: a few kilobytes can unpack to more than a machine holds. A JPEG may be
+larger, because it can be unpacked at a fraction of its size."""
 
 _ORIENTATION = 0x0112
 _UPRIGHT = (None, 1)
@@ -82,7 +83,7 @@ def open_photo(path: Path, max_pixels: int | None = MAX_PIXELS) -> PhotoFile:
     except images.UnidentifiedImageError:
         raise NotAPhoto("its content is no image" if data else "the file is empty") from None
     except images.DecompressionBombError:
-        raise NotAPhoto(f"it has more than {MOST_PIXELS:,} pixels", "too_large") from None
+        raise NotAPhoto("it has more pixels than can be unpacked safely", "too_large") from None
     except (OSError, ValueError, SyntaxError, MemoryError, EOFError, OverflowError, ZeroDivisionError) as problem:
         raise NotAPhoto(f"it cannot be read as an image: {problem}") from None
     if look.blank:
@@ -94,9 +95,10 @@ def _accepted(opened: Any) -> str:
     """The media type of an image whose header alone was read."""
     if opened.format not in MEDIA:
         raise NotAPhoto(f"it is {opened.format}, and a photo is JPEG or PNG")
-    if opened.width * opened.height > MOST_PIXELS:
+    most = MOST_PIXELS[opened.format]
+    if opened.width * opened.height > most:
         size = f"{opened.width:,} x {opened.height:,}"
-        raise NotAPhoto(f"{size} pixels are too many: at most {MOST_PIXELS:,}", "too_large")
+        raise NotAPhoto(f"{size} pixels are too many: a {opened.format} has at most {most:,}", "too_large")
     return MEDIA[opened.format]
 
 
