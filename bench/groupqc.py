@@ -1,4 +1,4 @@
-"""Group quality control: how fast tickets are made and read, and how much of what is drawn the reader finds again.
+"""Group quality control: how fast tickets are made and read, what the reader finds again, and what drift sees.
 
 python bench/groupqc.py [--quick] [--json FILE]
 
@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import orjson
@@ -20,7 +22,10 @@ from PIL import Image
 from rapidocr_onnxruntime import RapidOCR
 from rows import Row, arguments, report
 
-from whet.envs.groupqc.pack.file import load_packs
+from whet.envs.groupqc.drift.shift import compare_tickets
+from whet.envs.groupqc.drift.traits import Lexicon, TicketTraits, ticket_traits, vote_shares
+from whet.envs.groupqc.drift.watch import DriftWatch
+from whet.envs.groupqc.pack.file import find_mission, load_packs
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.reader.reader import PhotoReader
 from whet.envs.groupqc.records import Photo, PhotoObject
@@ -48,6 +53,7 @@ VECTORS = (
 """A reply, how the published parser reads it, and how it should be read: keywords whole, reasons left alone."""
 
 Case = tuple[Pack, Mission]
+Tickets = list[TicketTraits]
 
 
 def rate(work: Callable[[], int]) -> float:
@@ -172,6 +178,99 @@ def labels(cases: Sequence[Case], groups: int) -> Iterator[Row]:
     )
 
 
+CHANGES: dict[str, tuple[str, Noise, Callable[[str], str]]] = {
+    "reversed_baffles": ("挡风板安装检查", REALISTIC, lambda text: swapped(text, "方向正确", "方向错误")),
+    "other_brands": ("挡风板安装检查", REALISTIC, lambda text: text.replace("华为", "诺基亚").replace("中兴", "三星")),
+    "new_label_format": ("BBU线缆布放要求", REALISTIC, lambda text: re.sub(r"([A-Z]+)(\d+)-", r"\2#\1/", text)),
+    "flips_2_to_20": ("挡风板安装检查", replace(REALISTIC, flip=0.2), str),
+    "flips_2_to_20_rru": ("RRU线缆", replace(REALISTIC, flip=0.2), str),
+    "misread_10_to_50": ("RRU线缆", replace(REALISTIC, ocr=0.5), str),
+}
+"""What changes, by name: a mission, the noise from then on, and what becomes of each summary."""
+
+NULLS = ("挡风板安装检查", "RRU线缆", "Fire door check")
+
+
+def swapped(text: str, first: str, other: str) -> str:
+    return text.replace(first, "\0").replace(other, first).replace("\0", other)
+
+
+def traits_of(mission: str, n: int, seed: int, noise: Noise = REALISTIC, edit: Callable[[str], str] = str) -> Tickets:
+    """Tickets as drift sees them, each with three draws of a judge who is more or less sure, ticket by ticket."""
+    pack, wanted = find_mission(mission)
+    world, made = SiteWorld(pack, wanted, noise, seed), []
+    for index in range(n):
+        ticket = world.ticket("train", index)
+        said = [edit(text) for text in ticket.summaries]
+        rng = random.Random(f"{mission}{seed}/{index}")
+        lean, broken = rng.betavariate(0.6, 0.4), rng.betavariate(0.2, 1.8)
+        calls = [None if rng.random() < broken else rng.random() < lean for _ in range(3)]
+        passes, fails = calls.count(True), calls.count(False)
+        row = {
+            "majority_pred": None if not passes + fails else "pass" if passes > fails else "fail",
+            "agreement": max(passes, fails) / max(1, passes + fails),
+            "pass_count": passes,
+            "fail_count": fails,
+            "invalid_count": calls.count(None),
+        }
+        made.append(ticket_traits(pack, wanted, ticket.group_id, said, ticket.label).with_shares(vote_shares(row)))
+    return made
+
+
+def alarmed(before: Tickets, after: Tickets, alpha: float = 0.015) -> bool:
+    lexicon = Lexicon.of([*before, *after])
+    sides = [[ticket.with_shares(lexicon.shares(ticket)) for ticket in side] for side in (before, after)]
+    return any(shift.adjusted <= alpha for shift in compare_tickets(sides[0], sides[1]))
+
+
+def drift(quick: bool) -> Iterator[Row]:
+    """False alarms between sets of one kind, and how often a change is found, at several numbers of tickets."""
+    pairs, pool, found = (30, 900, 6) if quick else (300, 4000, 30)
+    pools = [traits_of(mission, pool, 9001) for mission in NULLS]
+    rng = random.Random(9001)
+    for n in (40, 100, 400):
+        false = 0
+        for at in range(pairs):
+            drawn = rng.sample(pools[at % len(pools)], 2 * n)
+            false += alarmed(drawn[:n], drawn[n:])
+        told = f"{false} of {pairs} pairs without a change, 3 draws a ticket"
+        yield Row(
+            f"groupqc_drift_false_alarms_{n}", false / pairs, "share", 0.02, false / pairs <= 0.02, condition=told
+        )
+    for name, (mission, noise, edit) in CHANGES.items():
+        before, after = traits_of(mission, pool, 9100), traits_of(mission, pool, 9200, noise, edit)
+        for n in (40, 100, 200, 400):
+            hits = sum(alarmed(rng.sample(before, n), rng.sample(after, n)) for _ in range(found))
+            bar = 0.9 if n == 400 else None
+            holds = None if bar is None else hits / found >= bar
+            yield Row(
+                f"groupqc_drift_{name}_{n}", hits / found, "share", bar, holds, condition=f"{hits} of {found} found"
+            )
+
+
+def watch(quick: bool) -> Iterator[Row]:
+    """A year of daily looks, ten tickets a day, without a change; then how many tickets a change takes to be seen."""
+    years, days = (10, 60) if quick else (300, 365)
+    pool = traits_of(NULLS[0], 1500 if quick else 8000, 9301)
+    rng, false = random.Random(9301), 0
+    for _ in range(years):
+        drawn = [replace(ticket, site=str(at)) for at, ticket in enumerate(rng.choices(pool, k=200 + 10 * days))]
+        false += bool(DriftWatch(drawn[:200], 0.01).take(drawn[200:]).alarms)
+    told = f"{false} of {years} runs of {days} days, 10 tickets a day, reference of 200"
+    yield Row("groupqc_watch_false_alarms", false / years, "share", 0.02, false / years <= 0.02, condition=told)
+    for name, (mission, noise, edit) in CHANGES.items():
+        if mission != NULLS[0]:
+            continue
+        after, seen = traits_of(mission, 1500, 9400, noise, edit), []
+        for _ in range(4 if quick else 20):
+            quiet = [replace(ticket, site=f"q{n}") for n, ticket in enumerate(rng.choices(pool, k=700))]
+            new = [replace(ticket, site=f"n{n}") for n, ticket in enumerate(rng.choices(after, k=1500))]
+            alarms = DriftWatch(quiet[:200], 0.01).take([*quiet[200:], *new]).alarms
+            seen.append(min((alarm.ticket for alarm in alarms), default=2000) - 500)
+        middle = float(np.median(seen))
+        yield Row(f"groupqc_watch_delay_{name}", middle, "tickets", condition="median, after 500 quiet tickets")
+
+
 def rows(quick: bool) -> Iterator[Row]:
     cases = [(pack, mission) for pack in load_packs() for mission in pack.missions]
     yield from generation(cases, 150 if quick else 1000)
@@ -179,6 +278,8 @@ def rows(quick: bool) -> Iterator[Row]:
     yield from protocol(20_000 if quick else 200_000)
     yield from reading(cases, 2 if quick else 20)
     yield from labels(cases, 1 if quick else 10)
+    yield from drift(quick)
+    yield from watch(quick)
 
 
 if __name__ == "__main__":

@@ -60,6 +60,24 @@ def wilson(successes: int, n: int, level: float = LEVEL) -> Interval | None:
     return Interval(*_score_interval(successes / n, quantile(level) ** 2, n), level)
 
 
+def exact_upper(successes: int, n: int, confidence: float = LEVEL) -> float:
+    """Clopper and Pearson's upper bound of a share, one-sided: below it with at least this confidence, at any n."""
+    if not 0 <= successes <= n:
+        raise WhetError(f"{successes} successes of {n}: not a share")
+    if successes == n:
+        return 1.0
+    # Loaded here, as above.
+    from scipy.special import betaincinv
+
+    return float(betaincinv(successes + 1, n - successes, confidence))
+
+
+def share_interval(successes: int, n: int, level: float = LEVEL) -> Interval | None:
+    """The interval of a share of `n` tasks as `mean_estimate` gives it; None without tasks."""
+    found = mean_estimate([1.0] * successes + [0.0] * (n - successes), level=level)
+    return None if found is None else found.interval
+
+
 def mean_estimate(
     values: Sequence[float], *, span: tuple[float, float] = (0.0, 1.0), level: float = LEVEL
 ) -> Estimate | None:

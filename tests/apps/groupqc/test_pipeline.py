@@ -82,7 +82,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 def wish(root: Path, out: Path, server: ReaderServer, **more: Any) -> PipelinePlan:
-    sections = {"control": {"target": {"base_url": server.base_url}}}
+    sections = {"control": {"target": {"base_url": server.base_url}}, "photos": {"whole_groups": True}}
     return PipelinePlan(root, out, "openai:reader", "baseline:rules", stage_a=sections, **more)
 
 

@@ -83,12 +83,25 @@ def test_the_label_reaches_no_prompt(tmp_path: Path) -> None:
     assert not any(word in message.text for message in first.messages for word in (FAIL, "one_1", "::"))
 
 
-def test_a_file_that_is_no_photo_refuses_its_own_group_alone(tmp_path: Path) -> None:
+def test_a_file_that_is_no_photo_is_left_out_and_its_group_goes_on(tmp_path: Path) -> None:
+    root = tree(tmp_path / "root")
+    bad = root / MISSION / PASS / "a" / "a_2.png"
+    bad.write_bytes(b"no image at all")
+    result = run(root, tmp_path / "f.jsonl")
+    (error,) = rows(result.errors)
+    assert (error["file"], error["reason"], error["photo"]) == (str(bad), "not_a_photo", True)
+    line = next(row for row in rows(result.out) if row["group_id"] == "a")
+    assert "a_2.png" not in line["images"]
+    assert line["refused_photos"] == [{"image": "a_2.png", "reason": "not_a_photo"}]
+    assert len(line["per_image"]) == len(line["images"])
+
+
+def test_on_demand_a_file_that_is_no_photo_refuses_its_own_group_alone(tmp_path: Path) -> None:
     root = tree(tmp_path / "root")
     bad = root / MISSION / PASS / "a" / "a_2.png"
     bad.write_bytes(b"no image at all")
     (root / MISSION / PASS / "c" / "c_1.png").write_bytes(picture(1)[:400])
-    result = run(root, tmp_path / "f.jsonl")
+    result = run(root, tmp_path / "f.jsonl", None, "photos.whole_groups=true")
     assert (result.written, result.refused, result.exit_code) == (3, 2, 1)
     errors = {row["ticket_key"]: row for row in rows(result.errors)}
     assert {key: row["reason"] for key, row in errors.items()} == {"a::pass": "not_a_photo", "c::pass": "not_a_photo"}
@@ -224,7 +237,8 @@ def test_shares_merge_to_what_one_run_writes(tmp_path: Path, by: str, shares: in
     merged = merge_shards(parts, tmp_path / "merged.jsonl")
     assert merged.out.read_bytes() == whole.out.read_bytes()
     assert merged.errors.read_bytes() == whole.errors.read_bytes()
-    assert (merged.written, merged.refused, merged.exit_code) == (4, 4, 1)
+    assert merged.files.photos.read_bytes() == whole.files.photos.read_bytes()
+    assert (merged.written, merged.refused, merged.photos, merged.exit_code) == (5, 3, 2, 1)
 
 
 def test_a_merge_without_one_of_the_shares_refuses_the_groups_it_tore(tmp_path: Path) -> None:

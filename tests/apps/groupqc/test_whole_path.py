@@ -145,7 +145,7 @@ def start(site: Site, folder: Path) -> subprocess.Popen[bytes]:
     folder.mkdir(exist_ok=True)
     words = [
         *("run", str(site.root), "--out", "out", "-m", "openai:reader", "--base-url", site.server.base_url),
-        *("-v", f"scripted:{site.policy}:judge", "--concurrency", str(AT_ONCE)),
+        *("-v", f"scripted:{site.policy}:judge", "--concurrency", str(AT_ONCE), "--whole-groups"),
     ]
     code = "from whet.apps.groupqc.commands import app; app()"
     return subprocess.Popen(

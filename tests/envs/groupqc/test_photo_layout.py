@@ -94,7 +94,8 @@ def test_what_cannot_be_used_is_set_aside_and_the_rest_goes_on(tmp_path: Path) -
     group(tmp_path, "empty", 0)
     group(tmp_path, "many", [picture(1)] * 4)
     (group(tmp_path, "gone", 1) / "gone_2.png").symlink_to(tmp_path / "nowhere.png")
-    rules = LayoutRules(RULES.labels, most_photos=3)
+    assert [refusal.reason for group in found(tmp_path).groups for refusal in group.unusable] == ["missing_photo"]
+    rules = LayoutRules(RULES.labels, most_photos=3, whole_groups=True)
     assert [group.group_id for group in found(tmp_path, rules).groups] == ["fine"]
     assert reasons(tmp_path, rules) == {
         "empty::pass": "empty_group",

@@ -26,8 +26,16 @@ DecodesOption = Annotated[
 SamplesOption = Annotated[int, typer.Option("--samples", help="Draws of each decode.")]
 SequentialOption = Annotated[bool, typer.Option("--sequential", help="Stop drawing when a majority is settled.")]
 ReleasesOption = Annotated[float, typer.Option("--releases", help="False releases allowed, of the failing tickets.")]
+ThresholdOption = Annotated[
+    Path | None,
+    typer.Option("--threshold", help="Threshold file of whet groupqc calibrate; without it none is released."),
+]
 BaseUrlOption = Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint.")]
 MaxTokensOption = Annotated[int | None, typer.Option(help="Tokens of one reply.")]
+MaxPixelsOption = Annotated[int | None, typer.Option(help="Larger photos are made smaller. [16,000,000]")]
+WholeGroupsOption = Annotated[
+    bool, typer.Option("--whole-groups", help="Refuse a group with a photo that cannot be used.")
+]
 MaxUsdOption = Annotated[float | None, typer.Option(help="Hard budget in dollars.")]
 ConcurrencyOption = Annotated[int | None, typer.Option(help="Calls at once.")]
 OverridesOption = Annotated[list[str] | None, typer.Option("--set", help="Any key of the config.")]

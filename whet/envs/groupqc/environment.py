@@ -260,9 +260,13 @@ class _GroupQcFamily:
     alone = True
 
     def variants(self) -> Sequence[str]:
-        return ("photo",)
+        return ("photo", "open")
 
     def arguments(self, variant: str) -> Sequence[Argument]:
+        if variant == "open":
+            from whet.envs.groupqc.decision.environment import ARGUMENTS
+
+            return ARGUMENTS
         if variant:
             from whet.envs.groupqc.photos.environment import photo_arguments
 
@@ -274,6 +278,10 @@ class _GroupQcFamily:
             return GroupQc(source, args)
         if variant not in self.variants():
             raise WhetError(f"groupqc has no variant {variant!r}: it has {', '.join(self.variants())}")
+        if variant == "open":
+            from whet.envs.groupqc.decision.environment import OpenTickets
+
+            return OpenTickets(source, args)
         from whet.envs.groupqc.photos.environment import build_photo
 
         return build_photo(source, args)

@@ -9,6 +9,7 @@ from typing import Any
 
 from whet.envs.groupqc.verdict.metrics import (
     Confusion,
+    Cut,
     Share,
     VotedTicket,
     area_under_risk,
@@ -16,9 +17,8 @@ from whet.envs.groupqc.verdict.metrics import (
     confusion,
     risk_coverage,
     shares,
-    within_budget,
 )
-from whet.evals.estimate import LEVEL, wilson
+from whet.evals.estimate import LEVEL, exact_upper, share_interval
 from whet.keys import seed_for
 
 DRAWS = 2000
@@ -52,10 +52,12 @@ def figures(judged: Sequence[VotedTicket], *, budget: float = BUDGET, level: flo
 
 
 def share_figure(share: Share, level: float = LEVEL) -> Figure:
-    """A share with Wilson's interval."""
-    interval = wilson(share.part, share.whole, level)
+    """A share with its interval, and the bound that it lies below with as much confidence, for promises."""
+    interval = share_interval(share.part, share.whole, level)
     ends = (None, None) if interval is None else (interval.low, interval.high)
-    return {"value": share.value, "low": ends[0], "high": ends[1], "part": share.part, "of": share.whole}
+    upper = exact_upper(share.part, share.whole, level)
+    counts = {"part": share.part, "of": share.whole}
+    return {"value": share.value, "low": ends[0], "high": ends[1], "upper": upper, **counts}
 
 
 def _row(released: float, blocked: float, invalid: float) -> dict[str, int]:
@@ -66,8 +68,8 @@ def _row(released: float, blocked: float, invalid: float) -> dict[str, int]:
 def _balanced(matrix: Confusion, level: float) -> Figure | None:
     """The mean of two independent shares: their intervals put together by squaring and adding."""
     value = matrix.balanced_accuracy
-    passed = wilson(int(matrix.tp), int(matrix.passing), level)
-    failed = wilson(int(matrix.tn), int(matrix.failing), level)
+    passed = share_interval(int(matrix.tp), int(matrix.passing), level)
+    failed = share_interval(int(matrix.tn), int(matrix.failing), level)
     if value is None or passed is None or failed is None:
         return None
     right, blocked = matrix.tp / matrix.passing, matrix.tn / matrix.failing
@@ -105,11 +107,21 @@ def _calibration(judged: Sequence[VotedTicket], level: float) -> Figure | None:
     }
 
 
+def _kept(cuts: Sequence[Cut], budget: float, level: float) -> Cut | None:
+    """The cut that decides most while the upper bound of false releases, tried from the strictest on, stays within."""
+    chosen = None
+    for cut in cuts:
+        if exact_upper(cut.false_releases.part, cut.false_releases.whole, level) > budget:
+            break
+        chosen = cut
+    return chosen
+
+
 def _risk_coverage(judged: Sequence[VotedTicket], budget: float, level: float) -> Figure | None:
     cuts = risk_coverage(judged)
     if not cuts:
         return None
-    chosen = within_budget(cuts, budget)
+    chosen = _kept(cuts, budget, level)
     return {
         "area": area_under_risk(cuts),
         "budget": budget,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from whet.apps.groupqc.audit.figures import figures
 from whet.apps.groupqc.audit.report import REPORT, report_text
+from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.records import SiteTicket
 from whet.envs.groupqc.tickets.line import json_line
 from whet.envs.groupqc.verdict.metrics import VotedTicket, confusion
@@ -105,6 +106,7 @@ def write_files(folder: Path, plan: AuditPlan, polls: Sequence[Poll]) -> Mapping
 
 
 def _case(plan: AuditPlan, poll: Poll) -> AuditCase:
+    assert isinstance(plan.env, GroupQc)
     return AuditCase(plan.env.ticket(*poll.task), poll, plan.env.task(*poll.task).data["summaries"])
 
 

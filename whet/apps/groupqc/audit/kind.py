@@ -11,6 +11,7 @@ import orjson
 from whet.apps.groupqc.audit.files import METRICS
 from whet.apps.groupqc.audit.report import page_parts
 from whet.apps.groupqc.audit.run import KIND, AuditResult, AuditSettings, VoteCount, plan_audit, run_audit, write_audit
+from whet.apps.groupqc.decision.verdicts import DECISIONS, decision_parts
 from whet.config.schema import EvalConfig
 from whet.errors import WhetError
 from whet.ledger.store import Ledger
@@ -45,7 +46,8 @@ class AuditRuns:
         metrics = _figures(folder)
         if not metrics:
             return Text(f"{folder}: no figures yet; continue with: whet resume {folder}")
-        return Group(*(Text(part) if isinstance(part, str) else part for part in page_parts(folder, metrics)))
+        told = decision_parts if metrics["mode"] == "decide" else page_parts
+        return Group(*(Text(part) if isinstance(part, str) else part for part in told(folder, metrics)))
 
     def resume(self, folder: Path, continuation: Continuation) -> AuditResult:
         return run_audit(
@@ -80,8 +82,8 @@ def _settings(folder: Path) -> AuditSettings:
 
 def _figures(folder: Path) -> dict[str, Any]:
     """The figures of an audit; empty while none are written."""
-    file = folder / METRICS
-    return dict(orjson.loads(file.read_bytes())) if file.is_file() else {}
+    written = [file for file in (folder / METRICS, folder / DECISIONS) if file.is_file()]
+    return dict(orjson.loads(written[0].read_bytes())) if written else {}
 
 
 RUNS_KIND = AuditRuns()

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from whet.apps.groupqc.decision.threshold import needed
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -127,10 +129,10 @@ def _calibration(metrics: ReportRow) -> str:
         return ""
     levels = ["| share of votes | right [interval] |", "|---:|---|"]
     levels += [f"| {level['confidence']:.3f} | {ranged(level['right'])} |" for level in found["levels"]]
-    cuts = ["| decide from | coverage | wrong | false releases |", "|---:|---|---|---|"]
+    cuts = ["| decide from | coverage | wrong | false releases | at most |", "|---:|---|---|---|---|"]
     cuts += [
         f"| {cut['threshold']:.3f} | {ranged(cut['coverage'])} | {ranged(cut['risk'])} | "
-        f"{ranged(cut['false_release_rate'])} |"
+        f"{ranged(cut['false_release_rate'])} | {_bound(cut['false_release_rate'])} |"
         for cut in risk["cuts"]
     ]
     return "\n".join(
@@ -154,11 +156,22 @@ def cut_line(risk: ReportRow) -> str:
     if not risk["cuts"][0]["false_release_rate"]["of"]:
         return "No ticket is labelled fail, so nothing is known about false releases."
     if risk["threshold"] is None:
-        return f"No share of votes keeps false releases within {budget} of the failing tickets."
+        seen = risk["cuts"][0]["false_release_rate"]
+        return (
+            f"Nothing is promised about false releases: even at the strictest share of votes, {seen['part']} of "
+            f"{seen['of']} failing tickets were released, and the rate may be {100 * seen['upper']:.0f} % (bound); "
+            f"{budget} needs at least {needed(risk['budget'])} failing tickets with none released."
+        )
+    cut = next(cut for cut in risk["cuts"] if cut["threshold"] == risk["threshold"])["false_release_rate"]
     return (
-        f"False releases stay within {budget} of the failing tickets when only tickets with a share of votes of "
-        f"at least {risk['threshold']:.3f} are decided."
+        f"Where only tickets with a share of votes of at least {risk['threshold']:.3f} are decided, {cut['part']} of "
+        f"{cut['of']} failing tickets are released; the upper bound of that rate is {100 * cut['upper']:.1f} % "
+        f"(allowed: {budget}). These tickets chose it: confirm it on others with whet groupqc calibrate."
     )
+
+
+def _bound(figure: ReportRow) -> str:
+    return f"{figure['upper']:.3f}" if figure["of"] else "unknown"
 
 
 def _cases(title: str, rows: Sequence[ReportRow]) -> str:

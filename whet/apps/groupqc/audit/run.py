@@ -7,7 +7,7 @@ so what is decided never depends on who finished first.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,9 +15,12 @@ from whet import wire
 from whet.apps.groupqc.audit.figures import BUDGET
 from whet.apps.groupqc.audit.files import write_files
 from whet.apps.groupqc.audit.report import page_parts
+from whet.apps.groupqc.decision.threshold import ReleaseRule, read_rule
+from whet.apps.groupqc.decision.verdicts import check_rule, decision_parts, write_verdicts
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig
 from whet.envs.base import Environment
+from whet.envs.groupqc.decision.environment import OpenTickets
 from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.pack.schema import TicketVerdict
 from whet.envs.groupqc.verdict.lines import read_verdict
@@ -48,7 +51,7 @@ STOPPED = 3
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
-    """How tickets are voted on. `budget` and `every` change only the report, not the votes."""
+    """How tickets are voted on. `budget`, `every` and `threshold` change only what is written, not the votes."""
 
     ballot: Ballot = Ballot()
     sequential: bool = False
@@ -56,6 +59,8 @@ class AuditSettings:
     split: Split | Literal["all"] = "all"
     budget: float = BUDGET
     every: int = 256
+    threshold: str = ""
+    """For tickets without labels: the file that says from which score on one is released."""
 
     def identity(self) -> dict[str, Any]:
         return {"grid": self.ballot.grid, "samples": self.ballot.samples, "split": self.split} | (
@@ -76,15 +81,17 @@ class AuditPlan:
 
     config: EvalConfig
     settings: AuditSettings
-    env: GroupQc
+    env: GroupQc | OpenTickets
     playbook: Playbook
     tasks: tuple[TaskId, ...]
     over_length: int
     """How many generated tickets were left out because their prompts are too long."""
     identity: Identity
+    rule: ReleaseRule | None = None
 
     def folder(self, runs: Path = RUNS, name: str | None = None) -> Path:
-        return runs / (name or f"audit-{run_name(self.config, self.identity)}")
+        kind = "decide" if isinstance(self.env, OpenTickets) else "audit"
+        return runs / (name or f"{kind}-{run_name(self.config, self.identity)}")
 
     @property
     def policies(self) -> tuple[Policy, ...]:
@@ -137,7 +144,8 @@ class AuditResult:
 
     def page(self) -> RunPage:
         """The matrix, the figures, what else there is to know. Exit code 1 when tickets are left without a vote."""
-        parts = page_parts(self.folder, self.metrics)
+        told = decision_parts if self.metrics["mode"] == "decide" else page_parts
+        parts = told(self.folder, self.metrics)
         if self.tally.stopped:
             parts.append(f"stopped: {self.tally.stopped}\ncontinue with: whet resume {self.folder}")
             return RunPage(parts, STOPPED)
@@ -155,16 +163,21 @@ def plan_audit(
     identity = Identity(config_part, env.fingerprint, model, digest(playbook))
     over = frozenset(task for task in tasks if env.size(task[0]) is None and tickets.too_long(*task))
     fit = tuple(task for task in tasks if task not in over)
-    return AuditPlan(config, settings, tickets, playbook, fit, len(over), identity)
+    plan = AuditPlan(config, settings, tickets, playbook, fit, len(over), identity)
+    if not isinstance(tickets, OpenTickets) or not settings.threshold:
+        return plan
+    rule = read_rule(Path(settings.threshold))
+    check_rule(plan, rule)
+    return replace(plan, rule=rule)
 
 
-def _tickets(env: Environment) -> GroupQc:
-    if not isinstance(env, GroupQc):
+def _tickets(env: Environment) -> GroupQc | OpenTickets:
+    if not isinstance(env, GroupQc | OpenTickets):
         raise WhetError(f"{env.name} has no tickets to audit: give groupqc:FILE.jsonl, or groupqc for generated ones")
     return env
 
 
-def _chosen(env: GroupQc, config: EvalConfig, settings: AuditSettings) -> tuple[TaskId, ...]:
+def _chosen(env: GroupQc | OpenTickets, config: EvalConfig, settings: AuditSettings) -> tuple[TaskId, ...]:
     """All tickets of the splits wanted, or a stratified sample of each where the config says how many."""
     section = config.eval
     wanted: Sequence[Split] = SPLITS if settings.split == "all" else (settings.split,)
@@ -275,7 +288,8 @@ class VoteCount:
 def write_audit(folder: Path, voting: VoteCount) -> Mapping[str, Any]:
     """All readable files of an audit; returns its figures."""
     project(folder, voting.plan.config, voting.ledger)
-    return write_files(folder, voting.plan, voting.polls)
+    write = write_verdicts if isinstance(voting.plan.env, OpenTickets) else write_files
+    return write(folder, voting.plan, voting.polls)
 
 
 def _heard(rollout: Rollout) -> tuple[TicketVerdict | None, str]:

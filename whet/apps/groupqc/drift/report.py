@@ -2,68 +2,59 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from whet.apps.groupqc.audit.files import STATS
-from whet.config.load import load_config
-from whet.config.schema import EvalConfig
-from whet.envs.groupqc.drift.profile import Profile, profile_tickets, profile_votes
-from whet.envs.groupqc.drift.shift import Counts, CountShift, compare_counts
-from whet.envs.groupqc.pack.file import load_packs
-from whet.envs.groupqc.tickets.file import read_tickets
-from whet.envs.registry import Address
+from whet.apps.groupqc.drift.source import DriftSource, comparable, drift_source
+from whet.envs.groupqc.drift.shift import TraitShift, compare_tickets, lines_p
+from whet.envs.groupqc.drift.traits import Lexicon
 from whet.errors import WhetError
-from whet.evals.paired import holm
-from whet.rollout.claim import CONFIG
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-DriftStatus = Literal["ok", "watch", "drift"]
+DriftStatus = Literal["ok", "small", "drift"]
 
-PSI = 0.1
-ALPHA = 0.01
-
-COLOURS = {"drift": "bold red", "watch": "yellow", "ok": ""}
+ALPHA = 0.015
+LEAST = 0.1
+COLOURS = {"drift": "bold red", "small": "yellow", "ok": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class DriftFinding:
-    """One thing and how far it moved. `drift`: by `psi` or more, and not by chance; `watch`: one of the two."""
+    """One trait. `drift`: it moved, and not by chance; `small`: not by chance, but by less than what matters."""
 
-    about: str
-    shift: CountShift
-    adjusted: float
-    """p after Holm's adjustment for all the things that were compared."""
+    shift: TraitShift
     status: DriftStatus
 
+    @property
+    def about(self) -> str:
+        return self.shift.about
+
     def as_data(self) -> dict[str, Any]:
+        shift = self.shift
+        ends = {"reference": shift.reference, "new": shift.new}
         return {
             "about": self.about,
             "status": self.status,
-            "psi": self.shift.psi,
-            "chi_square": self.shift.chi_square,
-            "freedom": self.shift.freedom,
-            "test": self.shift.test,
-            "p": self.shift.p,
-            "p_adjusted": self.adjusted,
-            "reference": dict(self.shift.reference),
-            "new": dict(self.shift.new),
+            "p_adjusted": shift.adjusted,
+            "effect": shift.effect,
+            **{name: None if math.isnan(end) else end for name, end in ends.items()},
         }
 
 
 @dataclass(frozen=True, slots=True)
 class DriftReport:
-    """What was compared, the furthest apart first."""
+    """What was compared, the least likely by chance first."""
 
     reference: str
     new: str
-    psi: float
+    least: float
     alpha: float
+    sites: tuple[int, int]
     findings: tuple[DriftFinding, ...]
 
     @property
@@ -78,7 +69,8 @@ class DriftReport:
         return {
             "reference": self.reference,
             "new": self.new,
-            "thresholds": {"psi": self.psi, "alpha": self.alpha},
+            "sites": list(self.sites),
+            "thresholds": {"alpha": self.alpha, "least": self.least},
             "drifted": [finding.about for finding in self.drifted],
             "compared": [finding.as_data() for finding in self.findings],
         }
@@ -90,88 +82,50 @@ class DriftReport:
         from rich.text import Text
 
         table = Table(box=SIMPLE_HEAD)
-        for heading in ("", "reference", "new", "PSI", "p (Holm)", ""):
+        for heading in ("", "reference", "new", "in standard deviations", "p, whole report", ""):
             table.add_column(heading, overflow="fold")
         for finding in self.findings:
             if every or finding.status != "ok":
-                ends = (_shares(finding.shift.reference), _shares(finding.shift.new))
-                figures = (f"{finding.shift.psi:.3f}", f"{finding.adjusted:.2g}")
-                table.add_row(
-                    *(Text(cell) for cell in (finding.about, *ends, *figures)),
-                    Text(finding.status, COLOURS[finding.status]),
-                )
+                shift = finding.shift
+                figures = (_end(shift.reference), _end(shift.new), f"{shift.effect:+.2f}", f"{shift.adjusted:.2g}")
+                cells = (Text(cell) for cell in (finding.about, *figures))
+                table.add_row(*cells, Text(finding.status, COLOURS[finding.status]))
         return table
 
 
 def find_drift(
-    reference: Path, new: Path, *, packs: Sequence[str] = (), psi: float = PSI, alpha: float = ALPHA
+    reference: Path, new: Path, *, packs: Sequence[str] = (), least: float = LEAST, alpha: float = ALPHA
 ) -> DriftReport:
-    """Compare two Stage-A files or folders, or two audits, in everything that both have."""
-    if not 0.0 < alpha < 1.0 or psi < 0.0:
-        raise WhetError(f"thresholds: alpha {alpha:g} must be between 0 and 1, and psi {psi:g} not negative")
-    before, after = profile_of(reference, packs), profile_of(new, packs)
-    both = [about for about in before.counts if about in after.counts]
-    if not both:
-        raise WhetError(f"{reference} and {new} have nothing to compare: give two Stage-A files, or two audits")
-    findings = _compared(both, before, after, psi, alpha)
-    if not findings:
+    """Compare two Stage-A files or folders, two audits, or two runs that decided, in everything that both have."""
+    if not 0.0 < alpha < 1.0 or least < 0.0:
+        raise WhetError(f"thresholds: alpha {alpha:g} must be between 0 and 1, and least {least:g} not negative")
+    before, after = comparable([drift_source(reference, packs), drift_source(new, packs)])
+    if not before.tickets or not after.tickets:
         raise WhetError(f"{reference} and {new}: nothing can be told apart in them; check both with: whet groupqc lint")
-    return DriftReport(str(reference), str(new), psi, alpha, findings)
+    findings = [DriftFinding(shift, _status(shift, alpha, least)) for shift in compare_sources(before, after)]
+    rank = {"drift": 0, "small": 1, "ok": 2}
+    findings.sort(key=lambda found: (rank[found.status], found.shift.adjusted, -abs(found.shift.effect), found.about))
+    sites = (len({ticket.site for ticket in side.tickets}) for side in (before, after))
+    return DriftReport(str(reference), str(new), least, alpha, (next(sites), next(sites)), tuple(findings))
 
 
-def _compared(
-    both: Iterable[str], before: Profile, after: Profile, psi: float, alpha: float
-) -> tuple[DriftFinding, ...]:
-    found = [(about, compare_counts(before.of(about), after.of(about))) for about in both]
-    testable = [(about, shift) for about, shift in found if shift.test != "none"]
-    adjusted = holm([shift.p for _, shift in testable])
-    moved = [
-        DriftFinding(about, shift, p, _status(shift.psi >= psi, p <= alpha))
-        for (about, shift), p in zip(testable, adjusted, strict=True)
-    ]
-    rank = {"drift": 0, "watch": 1, "ok": 2}
-    return tuple(sorted(moved, key=lambda finding: (rank[finding.status], -finding.shift.psi, finding.about)))
+def compare_sources(before: DriftSource, after: DriftSource) -> Iterable[TraitShift]:
+    """Every trait that both sides can have, and the share of lines that are no tickets."""
+    lexicon = Lexicon.of((*before.tickets, *after.tickets))
+    told = [[ticket.with_shares(lexicon.shares(ticket)) for ticket in side.tickets] for side in (before, after)]
+    yield from compare_tickets(told[0], told[1])
+    lines = [(len(side.tickets), side.rejects) for side in (before, after)]
+    if any(bad for _, bad in lines):
+        shares = [bad / (kept + bad) for kept, bad in lines]
+        effect = (shares[1] - shares[0]) / math.sqrt(max(1e-9, sum(shares) / 2 * (1 - sum(shares) / 2)))
+        yield TraitShift("lines that are no ticket", shares[0], shares[1], effect, lines_p(lines[0], lines[1]))
 
 
-def _status(far: bool, not_by_chance: bool) -> DriftStatus:
-    return "drift" if far and not_by_chance else "watch" if far or not_by_chance else "ok"
+def _status(shift: TraitShift, alpha: float, least: float) -> DriftStatus:
+    if shift.adjusted > alpha:
+        return "ok"
+    return "drift" if abs(shift.effect) >= least else "small"
 
 
-def profile_of(path: Path, packs: Sequence[str] = ()) -> Profile:
-    """What is known about a Stage-A file or folder, or about an audit and the file it was made from."""
-    made = Profile()
-    source = path
-    if (path / STATS).is_file():
-        profile_votes(_rows(path / STATS), made)
-        audited = _audited(path)
-        if audited is None:
-            return made
-        source = audited
-    missions = {mission.name: (pack, mission) for pack in load_packs(packs) for mission in pack.missions}
-    read = read_tickets(source, missions)
-    if not read.lines and not read.rejects:
-        raise WhetError(f"{source}: holds no tickets")
-    profile_tickets((line.ticket for line in read.lines), missions, len(read.rejects), made)
-    return made
-
-
-def _audited(folder: Path) -> Path | None:
-    """The Stage-A file that an audit was made from, where it is still there."""
-    config = folder / CONFIG
-    if not config.is_file():
-        return None
-    source = Address.parse(load_config(EvalConfig, config).env.name).source
-    return Path(source) if source and Path(source).exists() else None
-
-
-def _rows(path: Path) -> Iterable[Mapping[str, Any]]:
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
-        try:
-            yield json.loads(line)
-        except ValueError as error:
-            raise WhetError(f"{path}, line {number}: not JSON ({error}); run the audit again") from None
-
-
-def _shares(counts: Counts) -> str:
-    total = sum(counts.values())
-    return ", ".join(f"{outcome} {100 * n / total:.1f} %" for outcome, n in sorted(counts.items())) if total else "–"
+def _end(share: float) -> str:
+    return "–" if math.isnan(share) else f"{share:.3f}"

@@ -12,6 +12,7 @@ from whet.apps.groupqc.options import (
     BaseUrlOption,
     ConcurrencyOption,
     DecodesOption,
+    MaxPixelsOption,
     MaxUsdOption,
     MissionsOption,
     OverridesOption,
@@ -22,6 +23,8 @@ from whet.apps.groupqc.options import (
     RetryFaultsOption,
     SamplesOption,
     SequentialOption,
+    ThresholdOption,
+    WholeGroupsOption,
     control_section,
 )
 
@@ -37,6 +40,9 @@ def run(
     pack: PacksOption = None,
     playbook: PlaybookOption = None,
     releases: ReleasesOption = 0.05,
+    threshold: ThresholdOption = None,
+    max_pixels: MaxPixelsOption = None,
+    whole_groups: WholeGroupsOption = False,
     decode: DecodesOption = None,
     samples: SamplesOption = 1,
     sequential: SequentialOption = False,
@@ -47,12 +53,15 @@ def run(
     retry_faults: RetryFaultsOption = False,
 ) -> None:
     """Photos to summaries to verdicts to a report. Start it again, and it goes on."""
+    from dataclasses import replace
+
     from whet.apps.groupqc.pipeline.run import PipelinePlan, run_all
     from whet.config.load import merge
     from whet.run.kinds import RunPage
     from whet.terminal import TerminalProgress, console, interruptible, print_lines, print_page
 
     given: dict[str, Any] = {}
+    photos = {"max_pixels": max_pixels, "whole_groups": whole_groups or None}
     merge(given, {"control": control_section(base_url, max_usd, concurrency), "eval": {"playbook": playbook}})
     plan = PipelinePlan(
         root,
@@ -61,10 +70,13 @@ def run(
         verdict_model,
         tuple(mission or ()),
         tuple(pack or ()),
-        {"control": given.get("control", {})},
+        {
+            "control": given.get("control", {}),
+            "photos": {name: told for name, told in photos.items() if told is not None},
+        },
         given,
         tuple(overrides or ()),
-        audit_settings(decode or (), samples, sequential, releases),
+        replace(audit_settings(decode or (), samples, sequential, releases), threshold=str(threshold or "")),
     )
     with interruptible():
         result = run_all(plan, progress=TerminalProgress(), retry_faults=retry_faults)

@@ -2,6 +2,7 @@
 
 OUT/MISSION_stage_a.jsonl, .errors.jsonl   Stage-A's files for each mission
 OUT/audits/audit-…/                        the audit of all of them: its ledger and its files
+OUT/verdicts.jsonl                         instead of an audit, where a group has no label
 OUT/report.md, OUT/run.json                what came of it, and where it lies
 """
 
@@ -14,13 +15,16 @@ from typing import Any
 
 from whet.apps.groupqc.audit.report import REPORT
 from whet.apps.groupqc.audit.run import AuditResult, AuditSettings, run_audit
+from whet.apps.groupqc.decision.run import decide, decision_base
+from whet.apps.groupqc.decision.verdicts import VERDICTS, decision_parts
 from whet.apps.groupqc.stage_a.config import stage_a_config
 from whet.apps.groupqc.stage_a.run import StageAResult, run_stage_a
-from whet.config.load import load_config
+from whet.config.load import load_config, merge
 from whet.config.schema import EvalConfig
 from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.pack.file import load_packs
 from whet.envs.groupqc.tickets.file import ENDING
+from whet.envs.groupqc.tickets.open import read_open
 from whet.errors import Interrupted, WhetError, nearest
 from whet.files import write_atomically, write_json
 from whet.models.base import Model
@@ -32,6 +36,7 @@ RULES = "baseline:rules"
 
 AUDITS = "audits"
 SUMMARY = "run.json"
+FIGURES = ("n_used", "acc", "np", "ng", "invalid", "verdicts", "review", "threshold", "false_releases_at_most")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +109,15 @@ def _run_all(
     stages: dict[str, StageAResult] = {}
     for mission in _missions(plan):
         out = plan.out / f"{mission}{ENDING}"
-        base = {"photos": {"packs": list(plan.packs)}, **plan.stage_a} if plan.packs else plan.stage_a
+        base: dict[str, Any] = {"photos": {"packs": list(plan.packs)}} if plan.packs else {}
+        merge(base, plan.stage_a)
         config = stage_a_config(plan.root, mission, plan.model, out, base=base)
         stages[mission] = run_stage_a(config, model=eyes, progress=progress, retry_faults=retry_faults)
     stopped = any(stage.tally.stopped for stage in stages.values())
     if stopped or not any(stage.written for stage in stages.values()):
         return PipelineResult(stages, None, None)
-    audit = _audit(plan, judge, progress, retry_faults)
+    judged = all(line.label is not None for line in read_open(plan.out, _known(plan)).lines)
+    audit = (_audit if judged else _decide)(plan, judge, progress, retry_faults)
     return PipelineResult(stages, audit, _report(plan, stages, audit))
 
 
@@ -147,6 +154,24 @@ def _audit(plan: PipelinePlan, judge: Model | None, progress: Progress | None, r
     return run_audit(config, plan.settings, given, runs=plan.out / AUDITS, progress=progress, retry_faults=retry_faults)
 
 
+def _known(plan: PipelinePlan) -> list[str]:
+    return [mission.name for pack in load_packs(plan.packs) for mission in pack.missions]
+
+
+def _decide(plan: PipelinePlan, judge: Model | None, progress: Progress | None, retry_faults: bool) -> AuditResult:
+    """Verdicts where a ticket has no label: of all tickets, by the same votes, and no label is looked at."""
+    args: dict[str, Any] = {"pack": list(plan.packs)} if plan.packs else {}
+    if plan.missions:
+        args["mission"] = list(plan.missions)
+    base = decision_base(plan.out, plan.judging, args)
+    config = load_config(EvalConfig, None, {**base, **_merged(base, plan.stage_b)}, plan.overrides)
+    result = decide(
+        config, plan.settings, model=judge, runs=plan.out / AUDITS, progress=progress, retry_faults=retry_faults
+    )
+    write_atomically(plan.out / VERDICTS, (result.folder / VERDICTS).read_bytes())
+    return result
+
+
 def _merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """Sections of `more` laid over those of `base`."""
     return {name: {**base.get(name, {}), **section} for name, section in more.items()}
@@ -159,7 +184,12 @@ def _report(plan: PipelinePlan, stages: Mapping[str, StageAResult], audit: Audit
         refused = f", {stage.refused} refused (see {stage.errors.name})" if stage.refused else ""
         copies = f", {stage.copies} pairs of photos alike across groups" if stage.copies else ""
         lines.append(f"* {mission}: {stage.written} groups summarised{refused}{copies}")
-    text = "\n".join(lines) + "\n\n#" + (audit.folder / REPORT).read_text(encoding="utf-8")
+    lines += [f"* {said}" for stage in stages.values() for said in stage.warnings if said.startswith("WARNING")]
+    if audit.metrics["mode"] == "decide":
+        told = "\n".join(f"* {part}" for part in decision_parts(audit.folder, audit.metrics))
+        text = "\n".join(lines) + "\n\n## Verdicts\n\n" + told + "\n"
+    else:
+        text = "\n".join(lines) + "\n\n#" + (audit.folder / REPORT).read_text(encoding="utf-8")
     report = plan.out / REPORT
     write_atomically(report, text.encode())
     summary = {
@@ -167,6 +197,7 @@ def _report(plan: PipelinePlan, stages: Mapping[str, StageAResult], audit: Audit
             mission: {
                 "written": stage.written,
                 "refused": stage.refused,
+                "photos_refused": stage.photos,
                 "copies": stage.copies,
                 "file": stage.out.name,
             }
@@ -175,7 +206,7 @@ def _report(plan: PipelinePlan, stages: Mapping[str, StageAResult], audit: Audit
         "audit": str(audit.folder.relative_to(plan.out)),
         "model": plan.model,
         "verdict_model": plan.judging,
-        "metrics": {name: audit.metrics[name] for name in ("n_used", "acc", "np", "ng", "invalid")},
+        "metrics": {name: audit.metrics[name] for name in FIGURES if name in audit.metrics},
     }
     write_json(plan.out / SUMMARY, summary)
     return report

@@ -5,6 +5,7 @@ Each step is a function that works in a folder and returns a line; a step that f
 
 from __future__ import annotations
 
+import functools
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -43,9 +44,12 @@ class SmokeStep:
     seconds: float
 
 
-def run_smoke(packs: tuple[str, ...] = (), *, photos: bool = True) -> tuple[SmokeStep, ...]:
+def run_smoke(
+    packs: tuple[str, ...] = (), *, photos: bool = True, max_pixels: int | None = None
+) -> tuple[SmokeStep, ...]:
     """Every step, in a temporary folder. Without `photos` nothing is drawn or read."""
-    wanted = {name: step for name, step in STEPS_IN_ORDER.items() if photos or name != "photos"}
+    steps: dict[str, SmokeCheck] = {**STEPS_IN_ORDER, "photos": functools.partial(_photos, max_pixels=max_pixels)}
+    wanted = {name: step for name, step in steps.items() if photos or name != "photos"}
     with tempfile.TemporaryDirectory(prefix="whet-smoke-") as folder:
         return tuple(_tried(name, step, Path(folder), packs) for name, step in wanted.items())
 
@@ -132,18 +136,22 @@ def _drift(folder: Path, packs: tuple[str, ...]) -> str:
     return f"{len(found.findings)} things compared, none apart"
 
 
-def _photos(folder: Path, packs: tuple[str, ...]) -> str:
+def _photos(folder: Path, packs: tuple[str, ...], max_pixels: int | None = None) -> str:
     """Two drawn groups, read off their pixels, judged by the rules."""
     pack = load_packs(packs)[0]
     mission = pack.missions[0]
     groups = generate_groups({mission.name: (pack, mission)}, 2)
     root = folder / "photos"
     made = write_photos(root, groups)
-    ran = run_all(PipelinePlan(root, folder / "out", READER, packs=packs))
+    ran = run_all(PipelinePlan(root, folder / "out", READER, packs=packs, stage_a=_sized(max_pixels)))
     if ran.audit is None:
         raise WhetError(f"no group came through Stage-A: {[stage.lines() for stage in ran.stages.values()]}")
     _require(ran.audit.metrics["acc"] == 1.0, "the verdicts on drawn photos are not the true ones")
     return f"{made.photos} drawn photos of {made.groups} groups read and judged rightly"
+
+
+def _sized(max_pixels: int | None) -> dict[str, object]:
+    return {} if max_pixels is None else {"photos": {"max_pixels": max_pixels}}
 
 
 def _given(packs: tuple[str, ...]) -> dict[str, object]:

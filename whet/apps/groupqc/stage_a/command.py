@@ -10,12 +10,14 @@ import typer
 from whet.apps.groupqc.options import (
     BaseUrlOption,
     ConcurrencyOption,
+    MaxPixelsOption,
     MaxTokensOption,
     MaxUsdOption,
     OverridesOption,
     PacksOption,
     PhotoModelOption,
     RetryFaultsOption,
+    WholeGroupsOption,
     control_section,
 )
 
@@ -34,7 +36,8 @@ def stage_a(
         Literal["text", "form", "words"], typer.Option(help="What a summary must be: text, an object, known words.")
     ] = "form",
     draws: Annotated[int | None, typer.Option(help="How often a photo is asked until its answer is usable.")] = None,
-    max_pixels: Annotated[int | None, typer.Option(help="Larger photos are made smaller.")] = None,
+    max_pixels: MaxPixelsOption = None,
+    whole_groups: WholeGroupsOption = False,
     pass_groups: Annotated[int | None, typer.Option(help="At most this many approved groups.")] = None,
     fail_groups: Annotated[int | None, typer.Option(help="At most this many rejected groups.")] = None,
     base_url: BaseUrlOption = None,
@@ -57,6 +60,7 @@ def stage_a(
         "shard_by": shard_by,
         "draws": draws,
         "max_pixels": max_pixels,
+        "whole_groups": whole_groups or None,
         "pass_groups": pass_groups,
         "fail_groups": fail_groups,
     }

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from whet.config.load import load_config, merge
 from whet.config.schema import EnvSection, PolicyConfig, Section
+from whet.envs.groupqc.photos.file import MAX_PIXELS
 from whet.envs.groupqc.photos.layout import GROUP_ID, MOST_PHOTOS
 from whet.errors import WhetError
 
@@ -31,7 +32,8 @@ class PhotosSection(Section):
     group_id: str = Field(default=GROUP_ID, description="the shape of a group id at the start of a photo's name")
     most_photos: int = Field(default=MOST_PHOTOS, ge=1, description="a group with more is refused")
     refuse_gaps: bool = Field(default=False, description="refuse a group whose numbered photos lack a number")
-    max_pixels: int | None = Field(default=None, ge=1024, description="larger photos are made smaller")
+    whole_groups: bool = Field(default=False, description="refuse a group with a photo that cannot be used")
+    max_pixels: int | None = Field(default=MAX_PIXELS, ge=1024, description="larger photos are made smaller")
     pass_groups: int | None = Field(default=None, ge=0, description="at most this many approved groups, drawn by seed")
     fail_groups: int | None = Field(default=None, ge=0)
     sample_seed: int = 0
@@ -58,6 +60,7 @@ class StageAFiles:
         stem = out.with_suffix("") if out.suffix == ".jsonl" else out
         self.out = out
         self.errors = stem.with_name(f"{stem.name}.errors.jsonl")
+        self.photos = stem.with_name(f"{stem.name}.photos.jsonl")
         self.copies = stem.with_name(f"{stem.name}.copies.jsonl")
         self.manifest = stem.with_name(f"{stem.name}.manifest.json")
         self.run = stem.with_name(f"{stem.name}.run")

@@ -93,7 +93,7 @@ class StageARuns:
                 raise WhetError(f"{folder}: its pack has changed since it was made; its files stay as they are")
             answers = PhotoAnswers(config, env, stage_a_policy(config, held["model"]), ledger)
             answers.read_all([index_of(photo) for photo in plan.photos])
-            output = write_stage_a(config, plan, answers)
+            output, _ = write_stage_a(config, plan, answers)
         return f"rebuilt {len(output.lines)} lines from the answers on {len(answers.known)} photos"
 
 

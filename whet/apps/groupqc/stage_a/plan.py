@@ -12,7 +12,7 @@ from whet.envs.groupqc.pack.file import find_mission, load_packs
 from whet.envs.groupqc.pack.schema import Mission, Pack, TicketVerdict
 from whet.envs.groupqc.photos.file import NotAPhoto, PhotoFile, open_photos
 from whet.envs.groupqc.photos.folder import label_rules
-from whet.envs.groupqc.photos.layout import PhotoGroup, Refusal, discover
+from whet.envs.groupqc.photos.layout import PhotoGroup, Refusal, discover, named_refusals
 from whet.envs.groupqc.photos.look import PhotoCopy, PhotoLook, copies
 from whet.keys import seed_for
 
@@ -22,11 +22,15 @@ BEYOND = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class PlannedGroup:
-    """A group of this share. `seq` is its place among all groups, `own` the photos to ask about, by their number."""
+    """A group of this share. `seq` is its place among all groups, `own` the photos to ask about, by their number.
+
+    `refused` are photos of this share that cannot be shown, by their number; a number of 0 has no place in the group.
+    """
 
     seq: int
     group: PhotoGroup
     own: tuple[tuple[int, PhotoFile], ...]
+    refused: tuple[tuple[int, Refusal], ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,7 +58,11 @@ def plan_stage_a(section: PhotosSection) -> StageAPlan:
     """Find the groups of a mission and look at their photos. An unknown mission or a missing folder is an error."""
     pack, mission = find_mission(section.mission, load_packs(section.packs) if section.packs else None)
     rules = label_rules(
-        pack, group_id=section.group_id, most_photos=section.most_photos, refuse_gaps=section.refuse_gaps
+        pack,
+        group_id=section.group_id,
+        most_photos=section.most_photos,
+        refuse_gaps=section.refuse_gaps,
+        whole_groups=section.whole_groups,
     )
     found = discover(Path(section.root), mission.name, rules)
     at, of = section.share
@@ -64,16 +72,17 @@ def plan_stage_a(section: PhotosSection) -> StageAPlan:
     refused = [(BEYOND + place, refusal) for place, refusal in enumerate(found.refused) if place % of == at]
     for seq, group, own in shares:
         seen = [(number, path, looked[path]) for number, path in own]
-        bad = [(path, photo) for _, path, photo in seen if isinstance(photo, NotAPhoto)]
-        if bad:
-            path, why = bad[0]
-            refused.append((seq, Refusal(str(path), "not_a_photo", str(why), group.ticket_key)))
+        bad = [
+            (number, Refusal(str(path), photo.reason, str(photo), group.ticket_key, photo=True))
+            for number, path, photo in seen
+            if isinstance(photo, NotAPhoto)
+        ]
+        shown = tuple((number, photo) for number, _, photo in seen if isinstance(photo, PhotoFile))
+        if bad and (section.whole_groups or (not shown and (of == 1 or section.shard_by == "group"))):
+            refused += [(seq, refusal) for refusal in named_refusals([refusal for _, refusal in bad], left=False)]
         else:
-            planned.append(
-                PlannedGroup(
-                    seq, group, tuple((number, photo) for number, _, photo in seen if isinstance(photo, PhotoFile))
-                )
-            )
+            lost = tuple((0, refusal) for refusal in group.unusable) if own[0][0] == 1 else ()
+            planned.append(PlannedGroup(seq, group, shown, (*bad, *lost)))
     refused.sort(key=lambda placed: placed[0])
     return StageAPlan(pack, mission, tuple(planned), tuple(refused), found.warnings, tuple(_copies(planned)))
 
@@ -98,7 +107,8 @@ def _shares(
 
 def _drawn(groups: Sequence[PhotoGroup], section: PhotosSection) -> list[PhotoGroup]:
     """The groups, or where a label has more than its cap, that many of them; the order stays."""
-    kept = {id(group) for group in (*_capped(groups, "pass", section), *_capped(groups, "fail", section))}
+    drawn = (*_capped(groups, "pass", section), *_capped(groups, "fail", section))
+    kept = {id(group) for group in (*drawn, *(group for group in groups if group.label is None))}
     return [group for group in groups if id(group) in kept]
 
 

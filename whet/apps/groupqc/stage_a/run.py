@@ -3,19 +3,21 @@
     whet groupqc stage-a ROOT --mission M -m MODEL --out F.jsonl
 
 Every answer is remembered in `F.run/` under the content of its photo, so that the same command goes on where it
-stopped, and a folder that grew costs only what is new. A group with a photo that could not be shown or was not answered
-well stands in `F.errors.jsonl` with its reason, never half in `F.jsonl`.
+stopped, and a folder that grew costs only what is new. A photo that cannot be used is named in `F.errors.jsonl` with
+its reason, and in the line of its group, which goes on without it. A group with an answer that is no summary stands
+in `F.errors.jsonl` alone.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from whet.apps.groupqc.stage_a.config import StageAConfig, StageAFiles
+from whet.apps.groupqc.stage_a.marks import loud_warnings, photo_rows
 from whet.apps.groupqc.stage_a.output import (
     LineStream,
     PhotoOutcome,
@@ -56,6 +58,8 @@ class StageAResult:
     tally: Tally = field(default_factory=lambda: Tally(0))
     warnings: tuple[str, ...] = ()
     fault: str = ""
+    photos: int = 0
+    """Photos that were refused while their groups went on."""
 
     @property
     def out(self) -> Path:
@@ -73,13 +77,15 @@ class StageAResult:
     def exit_code(self) -> int:
         if self.tally.stopped:
             return STOPPED
-        return 1 if self.refused or self.pending else 0
+        return 1 if self.refused or self.photos or self.pending else 0
 
     def lines(self) -> list[str]:
         """What to print, one fact a line."""
         told = [f"{self.written} written to {self.out}"]
         if self.refused:
             told.append(f"{self.refused} refused, with reasons in {self.errors}")
+        if self.photos:
+            told.append(f"{self.photos} photos left out of their groups, each named with its reason in {self.errors}")
         if self.copies:
             told.append(f"{self.copies} pairs of photos look alike across groups: {self.files.copies}")
         if self.fault:
@@ -153,10 +159,12 @@ async def _run(
         answers = PhotoAnswers(config, env, session.policy, session.ledger, stream.settle)
         tally = await _ask(session, answers, [index_of(photo) for photo in plan.photos], retry_faults)
         session.end(tally.stopped or DONE)
-        output = write_stage_a(config, plan, answers)
+        output, warnings = write_stage_a(config, plan, answers)
         fault = session.ledger.open_fault(KIND)
+    photos = sum(bool(row.get("photo")) for row in output.errors)
     return StageAResult(
-        *(files, len(output.lines), len(output.errors), output.pending, len(plan.copies), tally, plan.warnings),
+        *(files, len(output.lines), len(output.errors) - photos, output.pending, len(plan.copies), tally, warnings),
+        photos=photos,
         fault=str(fault) if fault else "",
     )
 
@@ -240,11 +248,15 @@ class PhotoAnswers:
         return rollout_key(ticket, self.env.fingerprint, self._policy)
 
 
-def write_stage_a(config: StageAConfig, plan: StageAPlan, answers: PhotoAnswers) -> StageAOutput:
-    """All files of a run from what is known of its photos."""
-    output = StageALines(plan, config.photos).output(answers.known)
-    write_files(plan, config.photos.files, output, _manifest(config, plan, answers, output))
-    return output
+def write_stage_a(
+    config: StageAConfig, plan: StageAPlan, answers: PhotoAnswers
+) -> tuple[StageAOutput, tuple[str, ...]]:
+    """All files of a run from what is known of its photos; returns what is in them, and what must be said about it."""
+    lines = StageALines(plan, config.photos)
+    output, photos = lines.output(answers.known), photo_rows(plan, lines, answers.known)
+    warnings = (*loud_warnings(plan, photos, config.target.model), *plan.warnings)
+    write_files(plan, config.photos.files, output, photos, _manifest(config, plan, answers, output, warnings))
+    return output, warnings
 
 
 def stage_a_policy(config: StageAConfig, model: str) -> Policy:
@@ -283,7 +295,9 @@ class _AnswerWatch:
         self._inner.ended()
 
 
-def _manifest(config: StageAConfig, plan: StageAPlan, answers: PhotoAnswers, output: StageAOutput) -> dict[str, Any]:
+def _manifest(
+    config: StageAConfig, plan: StageAPlan, answers: PhotoAnswers, output: StageAOutput, warnings: Sequence[str]
+) -> dict[str, Any]:
     """What the files were made from and by: no clock, so that the same run gives the same bytes."""
     reasons: dict[str, int] = {}
     for row in output.errors:
@@ -302,5 +316,5 @@ def _manifest(config: StageAConfig, plan: StageAPlan, answers: PhotoAnswers, out
         "distinct_photos": len(plan.photos),
         "inputs": digest([photo.image.sha256 for photo in plan.photos]),
         "copies": len(plan.copies),
-        "warnings": list(plan.warnings),
+        "warnings": list(warnings),
     }

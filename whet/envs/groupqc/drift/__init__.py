@@ -1,1 +1,1 @@
-"""Drift: what tickets and votes look like, and how far two sets of them lie apart."""
+"""Drift: what tickets and the votes on them look like, whether two sets differ, and an alarm that may be read daily."""

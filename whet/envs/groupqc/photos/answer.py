@@ -18,6 +18,12 @@ from whet.types import Reply, Score, failed
 AnswerCheck = Literal["text", "form", "words"]
 """What an answer must be: any text; a summary object or the irrelevant token; one with no word that the pack lacks."""
 
+UNKNOWN = "<UNKNOWN>"
+"""How an answer begins that says: I cannot tell what this is. It does not claim that a photo is irrelevant."""
+
+FOREIGN = "foreign_photo"
+"""The reason of such an answer."""
+
 PhotoFacts = Counter[tuple[str, str, str]]
 """(category, attribute, value) with its count; a category without attributes counts as one fact of its own."""
 
@@ -45,6 +51,9 @@ def check_answer(pack: Pack, mission: Mission, reply: Reply, check: AnswerCheck 
     """The summary in a reply, or why it is none. `check` says how much is demanded of it."""
     if reply.truncated:
         return PhotoAnswer("", "cut_off", "the token limit cut the answer off; raise target.sampling.max_tokens")
+    if reply.text.lstrip().startswith(UNKNOWN):
+        said = reply.text.strip().removeprefix(UNKNOWN).strip()
+        return PhotoAnswer("", FOREIGN, said or "the model does not know what this is")
     summary = " ".join(clean_summary(pack, reply.text).splitlines())
     if not summary.strip():
         return PhotoAnswer("", "blank", "the answer holds no text")

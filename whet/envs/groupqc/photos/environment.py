@@ -14,7 +14,8 @@ from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Messages, Play, ask
 from whet.envs.groupqc.pack.file import find_mission, load_pack
 from whet.envs.groupqc.pack.schema import Mission, Pack
-from whet.envs.groupqc.photos.answer import grade_answer
+from whet.envs.groupqc.photos.answer import UNKNOWN, grade_answer
+from whet.envs.groupqc.photos.file import MAX_PIXELS, NotAPhoto
 from whet.envs.groupqc.photos.prompt import photo_messages
 from whet.envs.groupqc.summaries.text import with_header
 from whet.types import Image, Label, Reply, Split, Task
@@ -25,7 +26,7 @@ ARGUMENTS = (
     Argument("pack", str, "bbu", "a pack that comes with Whet (bbu, rru, firesafety) or a .toml file"),
     Argument("mission", str | None, None, "one mission; without it all of the pack take turns"),
     Argument("seed", int, 0, "another seed draws other sites"),
-    Argument("max_pixels", int | None, None, "photos of a folder are made smaller than this"),
+    Argument("max_pixels", int | None, MAX_PIXELS, "photos of a folder are made smaller than this"),
 )
 
 
@@ -51,9 +52,14 @@ class PhotoTasks(Environment):
         return with_header(self.pack, task.truth or self.pack.words.irrelevant)
 
     def _reader(self, task: Task, said: Messages) -> str:
-        """Looks at the photo itself: the truth of the task is not used."""
+        """Looks at the photo itself: the truth of the task is not used. What it cannot open, it does not know."""
+        from whet.envs.groupqc.reader.reader import NotAnImage
+
         shown = next(part for part in said[-1].content if isinstance(part, Image))
-        return str(self._eyes.read(self.blob(shown.sha256)))
+        try:
+            return str(self._eyes.read(self.blob(shown.sha256)))
+        except (NotAnImage, NotAPhoto, OSError) as problem:
+            return f"{UNKNOWN} {problem}"
 
     @functools.cached_property
     def _eyes(self) -> Any:
@@ -81,4 +87,4 @@ def build_photo(source: str, args: Mapping[str, Any]) -> Environment:
         return GeneratedPhotos(pack, missions, given.get("seed", 0))
     from whet.envs.groupqc.photos.folder import FolderPhotos
 
-    return FolderPhotos(source, pack, missions, given.get("max_pixels"))
+    return FolderPhotos(source, pack, missions, given.get("max_pixels", MAX_PIXELS))

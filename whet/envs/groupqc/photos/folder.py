@@ -11,7 +11,7 @@ from whet.envs.fingerprint import fingerprint
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.photos.answer import AnswerCheck, check_answer
 from whet.envs.groupqc.photos.environment import NAME, PhotoTasks
-from whet.envs.groupqc.photos.file import PhotoFile, open_photos, shown_bytes
+from whet.envs.groupqc.photos.file import MAX_PIXELS, PhotoFile, open_photos, shown_bytes
 from whet.envs.groupqc.photos.layout import LayoutRules, MissionFolder, PhotoGroup, discover
 from whet.envs.groupqc.tickets.line import BadLine, numbered_lines, parse_object
 from whet.envs.splits import split_of
@@ -27,7 +27,9 @@ class FolderPhotos(PhotoTasks):
 
     about = "photos of a folder: describe what one shows in a line of JSON"
 
-    def __init__(self, source: str, pack: Pack, missions: Sequence[Mission], max_pixels: int | None = None) -> None:
+    def __init__(
+        self, source: str, pack: Pack, missions: Sequence[Mission], max_pixels: int | None = MAX_PIXELS
+    ) -> None:
         self.name = f"{NAME}:{source}"
         self.pack = pack
         self._made = (source, pack, tuple(missions), max_pixels)

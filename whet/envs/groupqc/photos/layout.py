@@ -1,13 +1,14 @@
 """A folder of inspections: `ROOT/MISSION/LABEL/GROUP/*.jpg`, one folder for a group, its label by the folder above.
 
-What cannot be used is set aside with its file and a reason; the rest goes on.
+Groups that nobody has judged lie right under their mission: `ROOT/MISSION/GROUP/*.jpg`. What cannot be used is set
+aside with its file and a reason; the rest goes on.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.envs.groupqc.pack.schema import TicketVerdict
@@ -28,13 +29,16 @@ class PhotoGroup:
 
     group_id: str
     mission: str
-    label: TicketVerdict
+    label: TicketVerdict | None
+    """None where nobody has judged."""
     folder: Path
     photos: tuple[Path, ...]
+    unusable: tuple[Refusal, ...] = ()
+    """What is called like a photo of this group, and is no file."""
 
     @property
     def ticket_key(self) -> str:
-        return f"{self.group_id}::{self.label}"
+        return _ticket_key(self.group_id, self.label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +50,24 @@ class Refusal:
     detail: str
     ticket_key: str = ""
     line: int = 0
+    photo: bool = False
+    """Whether one photo alone is refused, and its group goes on without it."""
 
     def as_row(self) -> dict[str, str | int]:
         row: dict[str, str | int] = {"file": self.file}
         if self.line:
             row["line"] = self.line
-        return row | {"ticket_key": self.ticket_key, "reason": self.reason, "detail": self.detail}
+        row |= {"ticket_key": self.ticket_key, "reason": self.reason, "detail": self.detail}
+        return row | {"photo": True} if self.photo else row
 
     def __str__(self) -> str:
         line = f":{self.line}" if self.line else ""
         return f"{self.file}{line}: {self.reason}: {self.detail}"
+
+
+def named_refusals(photos: Sequence[Refusal], left: bool) -> list[Refusal]:
+    """Every photo that was refused, by name. Where none is left of its group, the first stands for the group."""
+    return [replace(refusal, photo=left or place > 0) for place, refusal in enumerate(photos)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +90,8 @@ class LayoutRules:
     most_photos: int = MOST_PHOTOS
     refuse_gaps: bool = False
     """Refuse a group whose photos are numbered with a number missing; else it is a warning."""
+    whole_groups: bool = False
+    """Refuse a group with a photo that cannot be used; else it goes on without that photo."""
 
 
 def natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
@@ -91,20 +105,26 @@ def discover(root: Path, mission: str, rules: LayoutRules) -> MissionFolder:
     folder, warnings = _mission_folder(root, mission)
     groups: list[PhotoGroup] = []
     refused: list[Refusal] = []
-    for name, label in rules.labels.items():
-        for inner in _folders(folder / name):
-            group = _group(inner, mission, label, rules, warnings)
-            if isinstance(group, PhotoGroup):
-                groups.append(group)
-            else:
-                refused.append(group)
     known = ", ".join(rules.labels)
+    folders: list[tuple[Path, TicketVerdict | None]] = [
+        (inner, label) for name, label in rules.labels.items() for inner in _folders(folder / name)
+    ]
     for inner in _folders(folder):
         if inner.name not in rules.labels:
-            warnings.append(f"{inner}: skipped, a label folder is called one of {known}")
+            if _named_photos(inner):
+                folders.append((inner, None))
+            else:
+                warnings.append(f"{inner}: skipped, no photo lies in it, and a label folder is called one of {known}")
+    for inner, label in folders:
+        group = _group(inner, mission, label, rules, warnings)
+        if isinstance(group, PhotoGroup):
+            groups.append(group)
+        else:
+            refused += group
     twice, kept = _told_apart(groups)
     if not kept and not refused and not twice:
-        raise WhetError(f"{folder} holds no groups; it must have folders {known}, with a folder for each group")
+        said = f"a folder for each group with its photos, or such folders inside {known}"
+        raise WhetError(f"{folder} holds no groups; it must have {said}")
     return MissionFolder(mission, tuple(kept), (*refused, *twice), tuple(warnings))
 
 
@@ -141,38 +161,66 @@ def _mission_folder(root: Path, mission: str) -> tuple[Path, list[str]]:
 
 def _folders(folder: Path) -> list[Path]:
     """Folders in plain order of their names; none where there is no such folder."""
-    return sorted((inner for inner in folder.iterdir() if inner.is_dir()), key=str) if folder.is_dir() else []
+    return sorted((inner for inner in _listed(folder) or () if inner.is_dir()), key=str) if folder.is_dir() else []
+
+
+def _listed(folder: Path) -> list[Path] | None:
+    """What a folder holds; None where it cannot be looked into."""
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return None
+
+
+def _named_photos(folder: Path) -> bool:
+    inside = _listed(folder)
+    return inside is None or any(_is_photo(path) for path in inside)
+
+
+def _ticket_key(group: str, label: TicketVerdict | None) -> str:
+    return group if label is None else f"{group}::{label}"
 
 
 def _group(
-    folder: Path, mission: str, label: TicketVerdict, rules: LayoutRules, warnings: list[str]
-) -> PhotoGroup | Refusal:
-    photos = sorted((path for path in folder.iterdir() if _is_photo(path)), key=lambda path: natural(path.name))
+    folder: Path, mission: str, label: TicketVerdict | None, rules: LayoutRules, warnings: list[str]
+) -> PhotoGroup | list[Refusal]:
+    inside = _listed(folder)
+    if inside is None:
+        said = "this folder cannot be looked into"
+        return [Refusal(str(folder), "unreadable_folder", said, _ticket_key(folder.name, label))]
+    photos = sorted((path for path in inside if _is_photo(path)), key=lambda path: natural(path.name))
     if not photos:
         said = f"no photo ({', '.join(SUFFIXES)}) lies in this folder"
-        return Refusal(str(folder), "empty_group", said, f"{folder.name}::{label}")
+        return [Refusal(str(folder), "empty_group", said, _ticket_key(folder.name, label))]
     name = group_id(photos[0], rules.group_id)
-    key = f"{name}::{label}"
+    key = _ticket_key(name, label)
     if len(photos) > rules.most_photos:
         said = f"{len(photos)} photos, and at most {rules.most_photos} belong to one group"
-        return Refusal(str(folder), "too_many_photos", said, key)
-    gone = next((photo for photo in photos if not photo.is_file()), None)
-    if gone is not None:
-        return Refusal(str(gone), "missing_photo", "the folder names this photo, but there is no file", key)
+        return [Refusal(str(folder), "too_many_photos", said, key)]
+    gone = [
+        Refusal(
+            str(photo), "missing_photo", "the folder names this photo, but there is no file to read", key, photo=True
+        )
+        for photo in photos
+        if not photo.is_file()
+    ]
+    if len(gone) == len(photos) or (gone and rules.whole_groups):
+        return named_refusals(gone, left=False)
+    photos = [photo for photo in photos if photo.is_file()]
     lost = missing_numbers([photo.stem for photo in photos])
     if lost:
         said = f"by their names, the photos {', '.join(map(str, lost[:5]))} are missing"
         if rules.refuse_gaps:
-            return Refusal(str(folder), "number_gap", said, key)
+            return [Refusal(str(folder), "number_gap", said, key)]
         warnings.append(f"{folder}: {said}")
     others = sorted({group_id(photo, rules.group_id) for photo in photos} - {name})
     if others:
         warnings.append(f"{folder}: the photos name several groups; {name} is used, not {', '.join(others)}")
-    return PhotoGroup(name, mission, label, folder, tuple(photos))
+    return PhotoGroup(name, mission, label, folder, tuple(photos), tuple(gone))
 
 
 def _is_photo(path: Path) -> bool:
-    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and not path.is_dir()
+    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
 
 
 def _told_apart(groups: Sequence[PhotoGroup]) -> tuple[list[Refusal], list[PhotoGroup]]:
@@ -193,17 +241,21 @@ def _same_key(groups: Sequence[PhotoGroup]) -> Iterator[tuple[PhotoGroup, Refusa
 
 def _both_labels(groups: Sequence[PhotoGroup]) -> Iterator[tuple[PhotoGroup, Refusal]]:
     """A site may come again under the other label with other photos; the same photos cannot be right and wrong."""
-    by_id: dict[str, dict[TicketVerdict, PhotoGroup]] = {}
+    by_id: dict[str, dict[TicketVerdict | None, PhotoGroup]] = {}
     for group in groups:
         by_id.setdefault(group.group_id, {})[group.label] = group
     for pair in by_id.values():
-        if len(pair) == 2 and _same_photos(*pair.values()):
-            for group in pair.values():
+        judged = [group for label, group in pair.items() if label is not None]
+        if len(judged) == 2 and _same_photos(*judged):
+            for group in judged:
                 said = "the same photos stand under both labels"
                 yield group, Refusal(str(group.folder), "two_labels", said, group.ticket_key)
 
 
 def _same_photos(first: PhotoGroup, other: PhotoGroup) -> bool:
-    if [photo.stat().st_size for photo in first.photos] != [photo.stat().st_size for photo in other.photos]:
+    try:
+        if [photo.stat().st_size for photo in first.photos] != [photo.stat().st_size for photo in other.photos]:
+            return False
+        return all(a.read_bytes() == b.read_bytes() for a, b in zip(first.photos, other.photos, strict=True))
+    except OSError:
         return False
-    return all(a.read_bytes() == b.read_bytes() for a, b in zip(first.photos, other.photos, strict=True))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import io
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,9 @@ SPOT = 48
 """At most this much do copies differ anywhere in the grey picture, of 255: measured on drawn photos, copies at a third
 of the size differ by up to 34, photos of different objects by 64 and more."""
 
+PLAIN_SHADE = 6
+"""Shades of 255 by which a picture that shows nothing may vary: the grain of a camera under its lid."""
+
 
 @dataclass(frozen=True, slots=True)
 class PhotoLook:
@@ -40,6 +44,19 @@ class PhotoLook:
     def distance(self, other: PhotoLook) -> int:
         """How many bits differ."""
         return (self.bits ^ other.bits).bit_count()
+
+    @property
+    def blank(self) -> bool:
+        """Whether the picture is one and the same shade everywhere."""
+        grey = np.frombuffer(self.grey, dtype=np.uint8)
+        return int(grey.max()) - int(grey.min()) <= PLAIN_SHADE
+
+    def figures(self) -> dict[str, float]:
+        """Brightness, contrast and sharpness, each from 0 to 1."""
+        grey = np.frombuffer(self.grey, dtype=np.uint8).reshape(SIDE, SIDE).astype(np.float64) / 255
+        steps = np.abs(np.diff(grey, axis=0)).mean() + np.abs(np.diff(grey, axis=1)).mean()
+        told = {"brightness": grey.mean(), "contrast": 2 * grey.std(), "sharpness": min(1.0, 4 * steps)}
+        return {name: round(float(value), 4) for name, value in told.items()}
 
     def spot(self, other: PhotoLook) -> int:
         """The largest difference anywhere in the grey pictures."""
@@ -119,4 +136,6 @@ def pillow() -> Any:
         from PIL import Image
     except ImportError:
         raise WhetError("photos need Pillow; run: pip install 'whet[groupqc]'") from None
+    # Sizes are checked where files are opened, with a reason; a warning would name no file.
+    warnings.simplefilter("ignore", Image.DecompressionBombWarning)
     return Image

@@ -1,7 +1,8 @@
 """The embedded reader, `baseline:reader`: what a photo shows, from its pixels alone, with no language model.
 
 Plates are found by contour and compared with the pack's drawings; label texts, station numbers and notes are read by
-RapidOCR. The answer has the form that a vision model is asked for.
+RapidOCR. The answer has the form that a vision model is asked for. The reader knows drawn photos alone, and says so: a
+picture with no plate that it knows, and that is no page either, is not called irrelevant but unknown.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whet.envs.groupqc.pack.schema import Pack
+from whet.envs.groupqc.photos.answer import UNKNOWN
 from whet.envs.groupqc.records import PhotoObject
 from whet.envs.groupqc.summaries.text import render_summary, with_header
 from whet.errors import WhetError
@@ -21,6 +23,7 @@ from whet.errors import WhetError
 try:
     import numpy as np
 
+    from whet.envs.groupqc.reader.paper import is_page
     from whet.envs.groupqc.reader.patterns import Patterns, text_crop
     from whet.envs.groupqc.reader.plates import NotAnImage, Pixels, find_plates, open_pixels
     from whet.envs.groupqc.render.photo import BAND
@@ -36,10 +39,11 @@ _SAME = str.maketrans({"—": "-", "–": "-", "－": "-", "：": ":", "／": "/
 
 @dataclass(frozen=True, slots=True)
 class PhotoContent:
-    """What the reader finds in a photo. Without items, the photo is not of the site."""
+    """What the reader finds in a photo. Without items, the photo is not of the site, or `unknown` to the reader."""
 
     items: tuple[PhotoObject, ...]
     notes: tuple[str, ...] = ()
+    unknown: bool = False
 
 
 class PhotoReader:
@@ -50,8 +54,11 @@ class PhotoReader:
         self._patterns = Patterns(pack)
 
     def read(self, data: bytes) -> str:
-        """The answer for the image in these bytes: a header and a summary, or the irrelevant token."""
-        return with_header(self.pack, self.summary(data))
+        """The answer for the image in these bytes: header and summary, the irrelevant token, or that it is unknown."""
+        seen = self.look(data)
+        if seen.unknown:
+            return f"{UNKNOWN} nothing in it is drawn as the pack {self.pack.name!r} draws it"
+        return with_header(self.pack, render_summary(self.pack, seen.items, seen.notes))
 
     def summary(self, data: bytes) -> str:
         """The canonical summary alone."""
@@ -79,7 +86,7 @@ class PhotoReader:
                     waiting.append(len(items))
             items.append(PhotoObject(category.name, tuple(states)))
         if not items:
-            return PhotoContent(())
+            return PhotoContent((), unknown=not is_page(pixels))
         station, notes = _band(pixels, bottom=True), _band(pixels, bottom=False)
         read = _recognise([*crops, *(band for band in (station, notes) if band is not None)])
         for place, text in zip(waiting, read, strict=False):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,9 +84,9 @@ def read_tickets(
     digest = hashlib.blake2b(digest_size=16)
     earlier = _EarlierTickets()
     for file in stage_a_files(path):
-        content = _content(file)
+        content, numbered = ticket_lines(file)
         digest.update(len(content).to_bytes(8, "big") + content)
-        for number, line in _lines(content):
+        for number, line in numbered:
             try:
                 ticket = ticket_of(line, known)
                 earlier.take(ticket, f"{file.name}, line {number}")
@@ -125,6 +125,12 @@ def read_exclusions(given: str | Iterable[str]) -> frozenset[str]:
     return frozenset(key for key in keys if key)
 
 
+def ticket_lines(file: Path) -> tuple[bytes, Iterator[tuple[int, bytes]]]:
+    """The bytes of a file, and its lines with their numbers."""
+    content = _content(file)
+    return content, _lines(content)
+
+
 def _content(file: Path) -> bytes:
     try:
         return file.read_bytes()
@@ -139,8 +145,10 @@ def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def ticket_of(line: bytes, known: Collection[str]) -> SiteTicket:
-    """The ticket of one line, or `BadLine`."""
+def ticket_of(
+    line: bytes, known: Collection[str], prepared: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+) -> SiteTicket:
+    """The ticket of one line, or `BadLine`. `prepared` may change the row before it is checked."""
     try:
         row = parse_object(line.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -148,7 +156,7 @@ def ticket_of(line: bytes, known: Collection[str]) -> SiteTicket:
     mission = row.get("mission")
     if isinstance(mission, str) and mission not in known:
         raise BadLine("unknown_mission", f"the mission {mission!r} is in no pack.{nearest(mission, known)}")
-    return read_row(_brought_up(row))
+    return read_row(prepared(_brought_up(row)))
 
 
 def _brought_up(row: dict[str, Any]) -> dict[str, Any]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 from whet.envs.groupqc.pack.schema import Mission, Pack
-from whet.envs.groupqc.records import SiteTicket
 from whet.envs.groupqc.summaries.counts import SummaryReading, read_summary, without_stations
 from whet.envs.groupqc.summaries.text import clean_summary
 from whet.envs.groupqc.verdict.rules import judge
@@ -31,7 +30,14 @@ _TOKEN_MARKS = re.compile(r"<(?=\|)|(?<=\|)>")
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
-def evidence(pack: Pack, mission: Mission, ticket: SiteTicket) -> tuple[str, ...]:
+class SummarisedTicket(Protocol):
+    """Whatever has summaries: a ticket with or without a label."""
+
+    @property
+    def summaries(self) -> Sequence[str]: ...
+
+
+def evidence(pack: Pack, mission: Mission, ticket: SummarisedTicket) -> tuple[str, ...]:
     """The summaries as Stage-B sees them: headers gone, and station distances too where the mission has no stations."""
     cleaned = (clean_summary(pack, text) or text for text in ticket.summaries)
     return tuple(text if mission.per_station else without_stations(pack, text) or text for text in cleaned)

@@ -1,0 +1,1 @@
+"""Verdicts on tickets that nobody has judged, and the threshold from which one is released."""
