@@ -55,7 +55,8 @@ def test_a_killed_training_continues_on_the_same_loss_curve(base: Path, tmp_path
     here = Path(__file__).parent
     found = {"PYTHONPATH": f"{here}{os.pathsep}{here.parent}", "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, env={**os.environ, **found})
-    while not at_work.exists() and process.poll() is None:
+    patience = time.monotonic() + 300
+    while not at_work.exists() and process.poll() is None and time.monotonic() < patience:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
