@@ -49,7 +49,9 @@ class GrpoLearner(Learner):
 
     def begin(self, assignment: Assignment) -> WeightsCourse:
         config: GrpoConfig = assignment.config
-        course = WeightsCourse.begin(assignment, _reinforce, config.grpo.rows_a_step // config.grpo.iterations)
+        grpo = config.grpo
+        batch, stride = grpo.rows_a_step * grpo.updates, grpo.updates * grpo.iterations
+        course = WeightsCourse.begin(assignment, _reinforce, batch, stride)
         if config.reward.check:
             from whet.learn.weights.rewards import check_rewards, reward_of
 
@@ -77,7 +79,8 @@ def _reinforce(order: Any, course: WeightsCourse, folder: Folder, form: ChatForm
     from whet.learn.weights.grpo import grpo_segment
 
     limits, policy = course.shop.session.limits, course.judge.initial
-    return grpo_segment(order, course.config, course.shop.env, course.tasks, policy, limits, folder, form)
+    place = course.shop.env, course.tasks, policy, limits, folder, form
+    return grpo_segment(order, course.config, *place, course.beside)
 
 
 def _require() -> None:

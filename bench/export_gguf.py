@@ -1,6 +1,6 @@
 """Weights as GGUF: does llama.cpp say what transformers says, on the real default model or on trained weights?
 
-    python bench/gguf.py [--quick] [--json FILE] [--weights hf:BASE+ADAPTER]
+    python bench/export_gguf.py [--quick] [--json FILE] [--weights hf:BASE+ADAPTER]
 
 Replies at temperature 0 to orders of examples/orders.csv, by `hf:` in float32 and by `embedded:` from the written file.
 A number type that rounds may part ways where two tokens are nearly as likely; f32 may only by the last bits.
@@ -60,7 +60,7 @@ def main() -> int:
             file = write_gguf(given.weights, Path(folder) / f"{kind}.gguf", kind)  # type: ignore[arg-type]
             found = said(f"embedded:{file}", asked)
             same = sum(a == b for a, b in zip(expected, found, strict=True)) / len(asked)
-            condition = f"{given.weights}, {len(asked)} replies of up to 24 tokens at temperature 0, {file.stat().st_size:,} bytes"
+            condition = f"{given.weights}, {len(asked)} replies of up to 24 tokens at temperature 0"
             print(f"{kind}: {same:.3f} of the replies are the same, {file.stat().st_size / 1e6:.0f} MB")
             rows.append(
                 {
