@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.learn.learner import Assignment, Learner
 from whet.learn.weights.config import GrpoConfig, SftConfig
 from whet.learn.weights.course import WeightsCourse
 from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.folder import Folder
+from whet.types import Policy
 
 
 class SftLearner(Learner):
@@ -27,6 +32,14 @@ class SftLearner(Learner):
 
     def begin(self, assignment: Assignment) -> WeightsCourse:
         return WeightsCourse.begin(assignment, _imitate)
+
+    def rehearse(
+        self, config: SftConfig, env: Environment, tasks: Sequence[int], initial: Policy, out: Path
+    ) -> Sequence[str]:
+        _require()
+        from whet.learn.weights.rehearsal import rehearse
+
+        return rehearse(config, env, tasks, initial, out, draws=1)
 
 
 class GrpoLearner(Learner):
@@ -57,6 +70,20 @@ class GrpoLearner(Learner):
 
             course.notes.append(str(check_rewards(assignment.shop.env, assignment.tasks, reward_of(config.reward))))
         return course
+
+    def rehearse(
+        self, config: GrpoConfig, env: Environment, tasks: Sequence[int], initial: Policy, out: Path
+    ) -> Sequence[str]:
+        _require()
+        from whet.learn.weights.rehearsal import rehearse
+        from whet.learn.weights.rewards import check_rewards, reward_of
+
+        checked = str(check_rewards(env, tasks, reward_of(config.reward))) if config.reward.check else ""
+        sampling = replace(initial.sampling, temperature=config.grpo.temperature, top_p=1.0)
+        played = rehearse(
+            config, env, tasks, replace(initial, sampling=sampling), out, config.grpo.generations, config.reward
+        )
+        return (*checked.splitlines(), *played)
 
 
 def _plan(config: SftConfig | GrpoConfig) -> str:
