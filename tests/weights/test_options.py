@@ -28,15 +28,12 @@ from whet.run.api import train
 from whet.run.train import plan_training
 from whet.types import Label, Score, Task, user
 
-JUDGE = "scripted:tests/weights/test_options.py:praise"
-
-
 # --------------------------------------------------------------------------------------------- a judge
 
 
-def praise(messages: Any) -> str:
+def praise(request: Any) -> str:
     """Says yes to what begins with an h."""
-    return "yes" if messages[-1].text.startswith("h") else "no"
+    return "yes" if request.messages[-1].text.startswith("h") else "no"
 
 
 class Rubric(Hail):
@@ -115,13 +112,13 @@ def test_imitation_beside_teaches_where_rewards_say_nothing(base: Path, tmp_path
         "train": {"test": 0, "select": 8},
         "tune": {"steps": 4, "segment": 4, "lr": 0.02, "micro": 4},
         "grpo": {"groups": 2, "generations": 4, "preset": "no_kl"},
-        "reward": {"check": False},
+        "reward": {"weights": {"hard": 0.0}, "check": False},
         "gate": {"name": "none"},
     }
     losses = {}
     for weight in (0.0, 1.0):
         config = grpo_config(base, **sections, mix={"weight": weight, "batch": 8})
-        result = train(config, env=Hail(flat=True), runs=tmp_path, name=f"mix-{weight}")
+        result = train(config, env=Hail(), runs=tmp_path, name=f"mix-{weight}")
         log = result.training.segments[0].log  # type: ignore[attr-defined]
         losses[weight] = [row.get("sft_loss") for row in log]
     assert losses[0.0] == [None] * 4
