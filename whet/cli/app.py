@@ -143,13 +143,16 @@ def cross(
     weights: Annotated[str, typer.Argument(help="Run that trained weights: a name or a folder.")],
     playbook: Annotated[str, typer.Argument(help="Run that evolved a playbook on these tasks, or its file.")],
     tasks: Annotated[int | None, typer.Option("-n", help="Sealed tasks. [as the first run has it]")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="Any key, such as cross.weights=embedded:FILE.")
+    ] = None,
     run: Annotated[str | None, typer.Option("--run", help="Name of the run. [made from its identity]")] = None,
     runs: RunsFolder = Path("runs"),
 ) -> None:
     """Two by two on sealed tasks: base or trained weights, each with the plain and with the evolved playbook."""
     from whet.cli.cross import cross_command
 
-    cross_command(weights, playbook, tasks=tasks, runs=runs, run=run)
+    cross_command(weights, playbook, tuple(overrides or ()), tasks=tasks, runs=runs, run=run)
 
 
 @app.command("compare", no_args_is_help=True)

@@ -6,7 +6,7 @@ run, so the test is opened once for all of them, and every difference is taken t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from whet.config.cross import CrossConfig
-from whet.config.load import load_config, validate
+from whet.config.load import load_config, merge, parse_override, validate
 from whet.config.playbooks import read_playbook, write_playbook
 from whet.envs.base import Environment
 from whet.errors import Interrupted, WhetError
@@ -121,7 +121,9 @@ class CrossPlan:
         return [Ticket(KIND, section.split, task, draw) for draw in range(section.repeats) for task in self.tasks]
 
 
-def cross_config(weights: str, playbook: str, runs: Path = RUNS, tasks: int | None = None) -> CrossConfig:
+def cross_config(
+    weights: str, playbook: str, runs: Path = RUNS, tasks: int | None = None, overrides: Sequence[str] = ()
+) -> CrossConfig:
     """The four policies of a run that trained weights and of another that evolved a playbook, or of a file."""
     folder = find_run(weights, runs)
     trained = load_train_config(folder / CONFIG)
@@ -129,7 +131,7 @@ def cross_config(weights: str, playbook: str, runs: Path = RUNS, tasks: int | No
     if address == trained.target.model:
         raise WhetError(f"{folder}: no trained weights were accepted, so there is nothing to cross")
     section = trained.train
-    asked = {
+    asked: dict[str, Any] = {
         "env": trained.env.model_dump(),
         "target": trained.target.model_dump(exclude_none=True),
         "judge": None if trained.judge is None else trained.judge.model_dump(exclude_none=True),
@@ -145,7 +147,10 @@ def cross_config(weights: str, playbook: str, runs: Path = RUNS, tasks: int | No
         },
         "cross": {"weights": address, "playbook": str(_best_playbook(playbook, runs))},
     }
-    return validate(CrossConfig, {name: value for name, value in asked.items() if value is not None}, str(folder))
+    data = {name: value for name, value in asked.items() if value is not None}
+    for laid_over in map(parse_override, overrides):
+        merge(data, laid_over)
+    return validate(CrossConfig, data, str(folder))
 
 
 def _best_playbook(named: str, runs: Path) -> Path:
