@@ -37,8 +37,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
         held = read_address(str(folder / "tiny.gguf"))
-    module, _ = set_trainable(open_base(held).module, TUNE)
     torch.manual_seed(1)
+    module, _ = set_trainable(open_base(held).module, TUNE)
     for name, parameter in module.named_parameters():
         if "lora_B" in name:
             torch.nn.init.normal_(parameter, std=0.5)
@@ -53,12 +53,13 @@ def _cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
 
 
 def said(address: str) -> list[str]:
+    """Replies at temperature 0. Bytes of a letter that the limit cut off are told by one and held back by the other."""
     extra: dict[str, Any] = {"dtype": "float32"} if address.startswith("hf:") else {}
     model = load_model(address, ModelOptions(context=128, extra=extra))
 
     async def all_of_it() -> list[str]:
         asked = [Request((user(text),), Sampling(temperature=0.0, max_tokens=8)) for text in SAID]
-        replies = [(await model.complete(request)).text for request in asked]
+        replies = [(await model.complete(request)).text.rstrip("\ufffd") for request in asked]
         await model.close()
         return replies
 
