@@ -33,11 +33,11 @@ from whet.learn.weights.mix import SftMix
 from whet.learn.weights.plays import BesidePlayer, PlayStage, play_groups
 from whet.learn.weights.rewards import reward_of
 from whet.learn.weights.segment import (
-    Played,
     SavesWhole,
     SegmentClock,
     SegmentOrder,
     SegmentParts,
+    SegmentPlays,
     SegmentResult,
     common_arguments,
     resumed_state,
@@ -103,10 +103,10 @@ class GroupRollouts:
             attempt.rollout for _, batch in self.batches for group in batch.attempted for attempt in group.attempts
         )
 
-    def played(self) -> Played:
+    def played(self) -> SegmentPlays:
         made = self.rollouts
         policies = tuple(self.stage.policy_at(version_name(self.segment, step - 1)) for step, _ in self.batches)
-        return Played(len(made), sum((rollout.usage for rollout in made), Usage()), made, policies)
+        return SegmentPlays(len(made), sum((rollout.usage for rollout in made), Usage()), made, policies)
 
     def rows(self, log: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """The rows of a log with what is told of each step's groups."""

@@ -67,7 +67,7 @@ class SegmentOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class SegmentPlays:
     """What was played in a segment: how much, what it used, and the attempts that are not on record yet."""
 
     rollouts: int = 0
@@ -85,7 +85,7 @@ class SegmentParts:
     state: Callable[[], dict[str, Any]] = dict
     rows: Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]] = list
     """The rows of the log with the learner's own figures."""
-    played: Callable[[], Played] = Played
+    played: Callable[[], SegmentPlays] = SegmentPlays
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class SegmentResult:
     checkpoint: Path
     step: int
     log: tuple[dict[str, Any], ...]
-    played: Played = Played()
+    played: SegmentPlays = SegmentPlays()
     trains: str = ""
     told: tuple[str, ...] = ()
     seconds: float = 0.0
