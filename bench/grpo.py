@@ -42,7 +42,7 @@ from whet.learn.weights.groups import GroupBatch
 from whet.learn.weights.grpo import GroupRollouts, grpo_arguments, trainer_of
 from whet.learn.weights.live import LiveGenerator
 from whet.learn.weights.plays import PlayStage
-from whet.learn.weights.segment import SegmentClock, SegmentOrder, quiet
+from whet.learn.weights.segment import SegmentClock, SegmentOrder, SegmentParts, quiet
 from whet.learn.weights.supply import TaskSupply
 from whet.learn.weights.trainable import set_trainable
 from whet.models.hf.chat_form import ChatForm
@@ -212,7 +212,8 @@ def run_whet(
         stage = PlayStage(env, policy, AttemptLimits(), lambda score: score.reward, bench)
         rollouts = GroupRollouts(stage, supply, grpo, 1, generator)
         order = order_of(config, work)
-        trainer = trainer_of(config, order, base, base.module, rollouts, work, SegmentClock(order))
+        clock = SegmentClock(order, SegmentParts(lambda *_: None), {}, order.snapshots)
+        trainer = trainer_of(config, order, base, base.module, rollouts, work, clock)
         clock = Clock()
         trainer.add_callback(clock)
         trainer.remove_callback(transformers.PrinterCallback)

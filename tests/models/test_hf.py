@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
+import subprocess
+import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -235,3 +238,36 @@ def test_messages_keep_their_order_and_their_parts(seeing: Path) -> None:
     swapped = (user((second, "one")), Message("assistant", "said"), user((first, "two")))
     one, other = answers(seeing, [Request(talk, SHORT, blob=by_name.__getitem__) for talk in (talk, swapped)])
     assert one.text != other.text
+
+
+COLLECTED = """
+import gc, sys, threading
+from types import SimpleNamespace
+from whet.models import ModelOptions, load_model
+from whet.models.hf.model import _Server
+
+_Server.serve = lambda self, prompts, stopped: [None] * len(prompts)
+model = load_model("hf:" + sys.argv[1], ModelOptions())
+model._queue.put(SimpleNamespace(images=())).result()
+model.itself = model
+del model
+within = threading._maintain_shutdown_locks
+
+def collect():
+    gc.collect()
+    within()
+
+threading._maintain_shutdown_locks = collect
+thread = threading.Thread(target=int)
+thread.start()
+thread.join()
+"""
+"""Drops a model that nobody closed where the interpreter holds the lock that ending a thread takes."""
+
+
+@pytest.mark.skipif(
+    not hasattr(threading, "_maintain_shutdown_locks"), reason="this Python ends threads in another way"
+)
+def test_a_model_that_is_collected_waits_for_no_thread(reading: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", COLLECTED, str(reading)], timeout=60, check=False)
+    assert ended.returncode == 0

@@ -16,7 +16,7 @@ from whet.learn.weights.checkpoint import Shelf
 from whet.learn.weights.grpo import VERSION, PlayTrainer, trainer_of
 from whet.learn.weights.presets import GRPO_PRESETS, PresetName
 from whet.learn.weights.reference_loss import advantages, loss
-from whet.learn.weights.segment import SegmentClock, SegmentOrder, quiet
+from whet.learn.weights.segment import SegmentClock, SegmentOrder, SegmentParts, quiet
 from whet.learn.weights.trainable import set_trainable
 from whet.models.hf.folder import read_folder
 
@@ -38,7 +38,8 @@ def trainer(base: Path, work: Path, preset: str, **grpo: Any) -> PlayTrainer:
     held = open_base(read_folder(str(base)))
     module, _ = set_trainable(held.module, config.tune)
     with quiet():
-        made = trainer_of(config, order, held, module, lambda *_: {}, work, SegmentClock(order))
+        clock = SegmentClock(order, SegmentParts(lambda *_: None), {}, order.snapshots)
+        made = trainer_of(config, order, held, module, lambda *_: {}, work, clock)
     made.current_gradient_accumulation_steps = 1
     made.model.train()
     return made

@@ -157,15 +157,26 @@ def test_a_config_that_cannot_work_is_one_line(
         train(grpo_config(base, **sections), env=Hail(), runs=tmp_path)
 
 
-def test_learning_stops_before_it_takes_more_rollouts_than_it_was_given(base: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("most", "told", "steps"),
+    [(8, "0 of 8 rollouts taken, the next segment", 0), (26, "of 26 rollouts taken, the next step", 2)],
+)
+def test_learning_ends_before_it_takes_more_rollouts_than_it_was_given(
+    base: Path, tmp_path: Path, most: int, told: str, steps: int
+) -> None:
+    """Also within a segment, those that replace others counted; what was learnt until then comes before the gate."""
     config = grpo_config(
         base,
-        train={"max_rollouts": 20, "test": 0},
-        tune={"steps": 4, "segment": 2},
-        grpo={"groups": 3, "generations": 4},
+        train={"max_rollouts": most, "test": 0, "select": 8},
+        tune={"steps": 4, "segment": 4},
+        grpo={"groups": 3, "generations": 4, "refill": 9},
+        gate={"name": "none"},
     )
     result = train(config, env=Hail(), runs=tmp_path, name="short")
-    assert "0 of 20 rollouts taken, the next segment does not fit" in result.training.spent
+    assert told in result.training.spent
+    assert result.summary["train_rollouts"] <= most
+    assert result.summary["trained_steps"] in range(min(1, steps), steps + 1)
+    assert len(result.judge.judgements) == min(1, steps)
 
 
 def test_trained_weights_leave_the_house(reinforced: TrainResult, tmp_path: Path, whet: Any) -> None:

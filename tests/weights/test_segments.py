@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +15,13 @@ from typing import Any
 
 import pytest
 import torch
-from small_world import Hail, grpo_config
+from small_world import Hail, grpo_config, sft_config
 from trl import GRPOTrainer
 
 from whet.errors import WhetError
 from whet.learn.weights.checkpoint import Shelf
+from whet.learn.weights.snapshot import Snapshot, SnapshotShelf
+from whet.ledger.store import Ledger
 from whet.models.hf import decoder
 from whet.models.hf.adapter import WEIGHTS
 from whet.run.api import train
@@ -26,17 +29,18 @@ from whet.run.train import TrainResult
 from whet.run.train_runs import replay
 from whet.types import Split, Task
 
-SETTINGS: dict[str, Any] = {
-    "train": {"test": 0},
-    "tune": {"steps": 6, "segment": 2, "lr": 0.005, "dropout": 0.1, "schedule": "linear"},
-    "grpo": {"groups": 3, "generations": 4, "refill": 2},
-    "gate": {"name": "none"},
+TUNE = {"steps": 6, "segment": 3, "save": 1, "lr": 0.005, "dropout": 0.1, "schedule": "linear"}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "grpo": {"grpo": {"groups": 3, "generations": 4, "refill": 2}, "tune": TUNE},
+    "sft": {"sft": {"batch": 4}, "tune": {**TUNE, "micro": 2}},
 }
 LOG = "training_log.jsonl"
 
 
-def trained(base: Path, runs: Path) -> TrainResult:
-    return train(grpo_config(base, **SETTINGS), env=Hail(), runs=runs, name="run")
+def trained(base: Path, runs: Path, learner: str = "grpo", **more: Any) -> TrainResult:
+    made = grpo_config if learner == "grpo" else sft_config
+    config = made(base, **SETTINGS[learner], train={"test": 0}, gate={"name": "none"}, **more)
+    return train(config, env=Hail(), runs=runs, name="run")
 
 
 @pytest.fixture(scope="module")
@@ -44,28 +48,113 @@ def whole(base: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainResult:
     return trained(base, tmp_path_factory.mktemp("whole"))
 
 
+@pytest.fixture(scope="module")
+def whole_sft(base: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainResult:
+    return trained(base, tmp_path_factory.mktemp("whole"), "sft")
+
+
 def weights(result: TrainResult) -> bytes:
-    return (result.folder / "checkpoints" / "s0003" / WEIGHTS).read_bytes()
+    return (result.folder / "checkpoints" / "s0002" / WEIGHTS).read_bytes()
 
 
-def test_a_killed_training_continues_on_the_same_loss_curve(base: Path, tmp_path: Path, whole: TrainResult) -> None:
-    """SIGKILL within the second segment: it is begun again from the first checkpoint."""
-    command = [sys.executable, __file__, str(base), str(tmp_path)]
-    at_work = tmp_path / "run" / "checkpoints" / "s0002.unfinished"
+def rollouts(result: TrainResult) -> list[tuple[str, str]]:
+    with Ledger.read(result.folder) as ledger:
+        purposes = [purpose for purpose in ledger.purposes() if purpose.startswith("train/")]
+        return sorted((r.key, r.turns[0].reply.text) for p in purposes for r in ledger.rollouts(p))
+
+
+def killed(base: Path, runs: Path, learner: str) -> Path:
+    """Train in another process until there is a snapshot within the second segment; then SIGKILL. Its checkpoints."""
+    command = [sys.executable, __file__, str(base), str(runs), learner]
+    folder = runs / "run" / "checkpoints"
     here = Path(__file__).parent
     found = {"PYTHONPATH": f"{here}{os.pathsep}{here.parent}", "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, env={**os.environ, **found})
-    while not at_work.exists() and process.poll() is None:
-        time.sleep(0.01)
+    patience = time.monotonic() + 300
+    while not [*folder.glob("s0002.step*")] and process.poll() is None and time.monotonic() < patience:
+        time.sleep(0.002)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    assert (tmp_path / "run" / "checkpoints" / "s0001").is_dir()
-    assert not (tmp_path / "run" / "checkpoints" / "s0002").exists()
+    return folder
+
+
+@pytest.mark.parametrize("learner", ["grpo", "sft"])
+def test_a_killed_training_continues_on_the_same_loss_curve(
+    base: Path, tmp_path: Path, learner: str, request: pytest.FixtureRequest
+) -> None:
+    """Within the second segment, from its last snapshot: what was done before it is not done again."""
+    alone: TrainResult = request.getfixturevalue("whole" if learner == "grpo" else "whole_sft")
+    folder = killed(base, tmp_path, learner)
+    assert (folder / "s0001").is_dir()
+    assert not (folder / "s0002").exists()
+    assert [*folder.glob("s0002.step*")]
+    again = trained(base, tmp_path, learner)
+    assert (again.folder / LOG).read_bytes() == (alone.folder / LOG).read_bytes()
+    assert weights(again) == weights(alone)
+    assert again.judge.best.policy == alone.judge.best.policy
+    assert rollouts(again) == rollouts(alone)
+    assert again.summary["train_rollouts"] == alone.summary["train_rollouts"]
+    assert sorted(place.name for place in folder.iterdir()) == ["s0001", "s0002"]
+
+
+def test_a_budget_ends_a_run_within_a_segment_and_raising_it_goes_on(
+    base: Path, tmp_path: Path, whole: TrainResult
+) -> None:
+    short = trained(base, tmp_path, control={"budget": {"tokens": 200}})
+    assert "budget of 200 tokens reached" in short.stopped
+    left = sorted(place.name for place in (short.folder / "checkpoints").iterdir())
+    assert any(".step" in name for name in left)
     again = trained(base, tmp_path)
+    assert not again.stopped
     assert (again.folder / LOG).read_bytes() == (whole.folder / LOG).read_bytes()
     assert weights(again) == weights(whole)
-    assert again.judge.best.policy == whole.judge.best.policy
-    assert not at_work.exists()
+    assert rollouts(again) == rollouts(whole)
+
+
+def test_time_that_is_up_ends_a_run_after_the_step(base: Path, tmp_path: Path) -> None:
+    short = trained(base, tmp_path, control={"budget": {"seconds": 0.01}})
+    assert "budget of 0.01 seconds reached" in short.stopped
+    assert [place.name for place in (short.folder / "checkpoints").glob("*.step*")] == ["s0001.step00001"]
+
+
+def test_snapshots_are_written_by_a_thread_of_their_own(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writers: list[str] = []
+    write = Snapshot.write
+
+    def noted(self: Snapshot, folder: Path) -> None:
+        writers.append(threading.current_thread().name)
+        write(self, folder)
+
+    monkeypatch.setattr(Snapshot, "write", noted)
+    trained(base, tmp_path, "sft")
+    assert writers
+    assert all(name.startswith("whet-checkpoint") for name in writers)
+
+
+def test_a_snapshot_that_does_not_fit_is_named_and_the_last_good_one_stays(tmp_path: Path) -> None:
+    shelf = SnapshotShelf(tmp_path / "s0001")
+
+    def snapshot(step: int, why: int = 0) -> Any:
+        class Made:
+            def write(self, folder: Path) -> None:
+                folder.mkdir()
+                if why:
+                    raise OSError(why, os.strerror(why))
+                (folder / "state.json").write_text("{}")
+
+        made: Any = Made()
+        made.step = step
+        return made
+
+    shelf.write(lambda: snapshot(1), wait=True)
+    with pytest.raises(WhetError, match=r"s0001: the checkpoint cannot be written \(No space left on device\)"):
+        shelf.write(lambda: snapshot(2, errno.ENOSPC), wait=True)
+    assert [place.name for place in tmp_path.iterdir()] == ["s0001.step00001"]
+    shelf.write(lambda: snapshot(3), wait=True)
+    assert [place.name for place in tmp_path.iterdir()] == ["s0001.step00003"]
+    shelf.close()
 
 
 def test_a_finished_training_is_rebuilt_from_its_ledger_alone(whole: TrainResult) -> None:
@@ -85,7 +174,7 @@ def grpo_config_of(result: TrainResult) -> Any:
 def test_rebuilding_trains_nothing(whole: TrainResult) -> None:
     from whet.run.compose import Given
 
-    assert replay(whole.folder, Given(env=Hail())).summary["segments"] == 3
+    assert replay(whole.folder, Given(env=Hail())).summary["segments"] == 2
 
 
 def test_the_last_checkpoints_stay_and_what_is_wanted(tmp_path: Path) -> None:
@@ -102,8 +191,8 @@ def test_a_full_disk_loses_no_checkpoint_and_the_run_continues(
     save = GRPOTrainer._save_checkpoint
 
     def full(self: Any, model: Any, trial: Any) -> None:
-        if self.state.global_step > 2:
-            (Path(self.args.output_dir) / "checkpoint-4").mkdir(parents=True)
+        if self.state.global_step > 3:
+            (Path(self.args.output_dir) / "checkpoint-6").mkdir(parents=True)
             raise OSError(errno.ENOSPC, "No space left on device")
         save(self, model, trial)
 
@@ -130,7 +219,7 @@ def test_out_of_memory_says_what_to_change(base: Path, tmp_path: Path, monkeypat
 
 
 def test_plays_that_draw_nothing_end_the_run_with_the_reason(base: Path, tmp_path: Path) -> None:
-    config = grpo_config(base, **SETTINGS, control={"target": {"context": 16}})
+    config = grpo_config(base, **SETTINGS["grpo"], control={"target": {"context": 16}})
 
     class Verbose(Hail):
         def task(self, split: Split, index: int) -> Task:
@@ -143,4 +232,4 @@ def test_plays_that_draw_nothing_end_the_run_with_the_reason(base: Path, tmp_pat
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    trained(Path(sys.argv[1]), Path(sys.argv[2]))
+    trained(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])

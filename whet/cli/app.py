@@ -118,7 +118,10 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Another seed is another run. [0]")] = None,
     run: Annotated[str | None, typer.Option("--run", help="Name of the run. [made from its identity]")] = None,
     runs: RunsFolder = Path("runs"),
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print config and plan; call nothing.")] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print config and plan; call nothing but weights that would be trained."),
+    ] = False,
 ) -> None:
     """Train a playbook: propose changes from train tasks, keep what the gate accepts, claim on the sealed test."""
     from whet.cli.train import train_command
@@ -143,6 +146,23 @@ def ablate(
 
     names = tuple(name.strip() for name in presets.split(",") if name.strip())
     ablate_command(config, names, seeds, tuple(overrides or ()), runs=runs, run=run)
+
+
+@app.command("cross", no_args_is_help=True)
+def cross(
+    weights: Annotated[str, typer.Argument(help="Run that trained weights: a name or a folder.")],
+    playbook: Annotated[str, typer.Argument(help="Run that evolved a playbook on these tasks, or its file.")],
+    tasks: Annotated[int | None, typer.Option("-n", help="Sealed tasks. [as the first run has it]")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="Any key, such as cross.weights=embedded:FILE.")
+    ] = None,
+    run: Annotated[str | None, typer.Option("--run", help="Name of the run. [made from its identity]")] = None,
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Two by two on sealed tasks: base or trained weights, each with the plain and with the evolved playbook."""
+    from whet.cli.cross import cross_command
+
+    cross_command(weights, playbook, tuple(overrides or ()), tasks=tasks, runs=runs, run=run)
 
 
 @app.command("compare", no_args_is_help=True)

@@ -86,6 +86,21 @@ def merged(
     print_lines(f"{write_merged(best_address(weights, runs), out)}: a whole model; use it as hf:{out}")
 
 
+@app.command("gguf", no_args_is_help=True)
+def gguf(
+    weights: Annotated[str, typer.Argument(help="Run of a weight learner, a model folder, or an address hf:....")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write. [model.gguf in the run]")] = None,
+    kind: Annotated[str, typer.Option("--type", help="Number type: f32, f16 or q8_0.")] = "f16",
+    runs: Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")] = Path("runs"),
+) -> None:
+    """Write trained weights as one GGUF file, which the embedded model and llama.cpp load."""
+    from whet.run.export_weights import export_gguf
+    from whet.terminal import print_lines
+
+    file = export_gguf(weights, out, kind, runs)
+    print_lines(f"{file}: a whole model; use it as embedded:{file}")
+
+
 @app.command("dataset", no_args_is_help=True)
 def dataset(
     config: Annotated[Path, typer.Argument(help="Config of a training.")],

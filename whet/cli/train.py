@@ -28,6 +28,8 @@ def train_command(
         out.print(write_config(settled).decode())
     out.print(planned(plan))
     if dry_run:
+        for line in plan.rehearse(runs / f"{plan.folder(runs, run).name}.dry"):
+            out.print(line, soft_wrap=True)
         return
     with interruptible():
         result = run_training(settled, runs=runs, name=run, progress=TerminalProgress(), watch=Narrator(out))

@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from whet.config.train import TrainConfig
+from whet.envs.base import Environment
 from whet.learn.judge import Judge
 from whet.learn.workshop import Workshop
 from whet.plugins import PluginGroup
+from whet.types import Policy
 
 LEARNERS = PluginGroup("whet.learners", "learner")
 
@@ -92,6 +94,12 @@ class Learner(Protocol):
     def forces(self, config: Any) -> bool:
         """Whether it may change the policy without evidence, so that the final one is another than the best."""
         return False
+
+    def rehearse(
+        self, config: Any, env: Environment, tasks: Sequence[int], initial: Policy, out: Path
+    ) -> Sequence[str]:
+        """For a dry run: try what can be tried for nothing, write files under `out`, and tell a person, a line each."""
+        return ()
 
     def describe(self, config: Any, tasks: int) -> str:
         """The plan in a line, for a person."""

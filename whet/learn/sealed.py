@@ -8,6 +8,9 @@ from whet.envs.base import Baseline, Environment, Play
 from whet.errors import WhetError
 from whet.types import Label, Split, Task
 
+STAGES = ("next_stage", "in_stage")
+"""What an environment with stages of its own offers a curriculum; it tells nothing of tasks."""
+
 
 class SealedEnvironment(Environment):
     """`env` without its test tasks. Name and fingerprint are its own, so rollouts have the same keys."""
@@ -18,6 +21,9 @@ class SealedEnvironment(Environment):
         self.fingerprint = env.fingerprint
         self.about = env.about
         self.judge = env.judge
+        for name in STAGES:
+            if hasattr(env, name):
+                setattr(self, name, getattr(env, name))
 
     def size(self, split: Split) -> int | None:
         return self._env.size(_open(split, self.name))

@@ -8,16 +8,19 @@ their own seeds gives the same replies all the same.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import Protocol
+from typing import Any, Protocol
 
-from whet.errors import LimitReached, WhetError
+from whet.errors import FaultError, LimitReached, WhetError
 from whet.models.base import Request
 from whet.rollout.conversation import Conversation
 from whet.rollout.lockstep import Generate, work_answer
 from whet.rollout.workbench import Workbench
-from whet.types import Fault, Reply, Score, Work, WorkResult
+from whet.types import Fault, Reply, Score, Work
+
+Aside = Callable[[Request], Future[Reply]]
+"""Has a request answered by somebody else, meanwhile."""
 
 
 class Generator(Protocol):
@@ -58,9 +61,13 @@ def play_side_by_side(
     generator: Generator,
     bench: Workbench,
     beside: Generate | None = None,
+    aside: Aside | None = None,
 ) -> list[Score | Fault]:
-    """Drive all to their ends and return how each ended. `beside` answers whom a play asks besides the target."""
-    floor = _Floor(generator, bench, None if beside is None else BatchGenerator(beside))
+    """Drive all to their ends and return how each ended. `beside` answers whom a play asks besides the target.
+
+    So does `aside`, in its own time, as works are done: while a judge thinks, the target speaks.
+    """
+    floor = _Floor(generator, bench, None if beside is None else BatchGenerator(beside), aside)
     try:
         for talk in conversations:
             floor.move(talk)
@@ -72,14 +79,27 @@ def play_side_by_side(
             talk.close()
 
 
+def reply_answer(future: Future[Reply]) -> Reply | LimitReached | Fault:
+    """What a reply that came aside brings to its play."""
+    try:
+        return future.result()
+    except FaultError as error:
+        return error.fault
+    except LimitReached as limit:
+        return limit
+
+
 class _Floor:
     """Who waits for what: for a reply by its number, or for a work."""
 
-    def __init__(self, generator: Generator, bench: Workbench, beside: Generator | None) -> None:
-        self._generator, self._bench, self._beside = generator, bench, beside
+    def __init__(
+        self, generator: Generator, bench: Workbench, beside: Generator | None, aside: Aside | None = None
+    ) -> None:
+        self._generator, self._bench, self._beside, self._aside = generator, bench, beside, aside
         self._asking: dict[int, Conversation] = {}
         self._asking_beside: dict[int, Conversation] = {}
-        self._working: dict[Future[WorkResult], tuple[Conversation, float]] = {}
+        self._working: dict[Future[Any], tuple[Conversation, float | None]] = {}
+        """Works, with when each was begun; and replies that come aside, whose time is nobody's."""
 
     def move(self, talk: Conversation) -> None:
         """Have brought what a conversation needs now, if it has not ended."""
@@ -88,6 +108,8 @@ class _Floor:
             self._working[self._bench.start(step)] = (talk, time.monotonic())
         elif isinstance(step, Request) and step.role == "target":
             self._asking[self._generator.submit(step)] = talk
+        elif isinstance(step, Request) and self._aside is not None:
+            self._working[self._aside(step)] = (talk, None)
         elif isinstance(step, Request):
             if self._beside is None:
                 raise WhetError(f"a play asks for a {step.role}, and nobody here answers for it")
@@ -110,7 +132,10 @@ class _Floor:
         done, _ = wait(self._working, None if patiently else 0, FIRST_COMPLETED)
         for future in [future for future in self._working if future in done]:
             talk, began = self._working.pop(future)
-            talk.answer(work_answer(future), time.monotonic() - began)
+            if began is None:
+                talk.answer(reply_answer(future))
+            else:
+                talk.answer(work_answer(future), time.monotonic() - began)
             self.move(talk)
 
     def _step(self, generator: Generator, asking: dict[int, Conversation]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 
 from whet.config.playbooks import read_playbook
-from whet.errors import WhetError
+from whet.errors import WhetError, nearest
 from whet.run.train import load_train_config, plan_training
 from whet.run.workspace import RUNS, find_run
 
@@ -24,6 +24,21 @@ def best_address(named: str, runs: Path = RUNS) -> str:
     if not file.is_file():
         raise WhetError(f"{folder} has trained no weights (there is no {FILE}); name a run of sft or grpo, or hf:...")
     return str(orjson.loads(file.read_bytes())["best"])
+
+
+def export_gguf(named: str, out: Path | None, kind: str, runs: Path = RUNS) -> Path:
+    """The best weights of a run, a model folder or an address as a GGUF file; beside the run or in the folder."""
+    from whet.learn.weights.gguf_export import NUMBER_TYPES, write_gguf
+
+    number_type = next((known for known in NUMBER_TYPES if known == kind), None)
+    if number_type is None:
+        raise WhetError(f"no number type {kind!r}.{nearest(kind, NUMBER_TYPES)} Known: {', '.join(NUMBER_TYPES)}.")
+    is_folder = (Path(named).expanduser() / "config.json").is_file()
+    if out is None and named.startswith("hf:"):
+        raise WhetError(f"{named} is no run: say which file to write with --out")
+    place = out or (Path(named).expanduser() if is_folder else find_run(named, runs)) / "model.gguf"
+    address = f"hf:{named}" if is_folder else best_address(named, runs)
+    return write_gguf(address, place, number_type)
 
 
 def export_dataset(config: Path, out: Path, overrides: tuple[str, ...] = ()) -> int:

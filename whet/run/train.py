@@ -19,6 +19,7 @@ from whet.keys import digest
 from whet.learn.judge import FORCING, Judge
 from whet.learn.leaks import LeakWatch
 from whet.learn.learner import Assignment, Learner, Training, learner_named
+from whet.learn.sealed import SealedEnvironment
 from whet.learn.standing_files import write_standing
 from whet.learn.workshop import Spent, Workshop
 from whet.models.base import Model
@@ -74,6 +75,10 @@ class TrainPlan:
     @property
     def steps(self) -> int:
         return self.learner.steps(self.config, len(self.tasks))
+
+    def rehearse(self, out: Path) -> Sequence[str]:
+        """What the learner can try before a run, without one; it sees no test task."""
+        return self.learner.rehearse(self.config, SealedEnvironment(self.env), self.tasks, self.policy, out)
 
     def ahead(self, steps: int = 0) -> dict[Split, int]:
         """The rollouts that may still come after so many steps, by split.

@@ -24,6 +24,9 @@ class TuneSection(Section):
     blocks: int | Literal["all"] = Field(default=4, description="how many of the last blocks train, or 'all'")
     steps: int = Field(default=100, ge=1, description="optimizer steps of the whole training")
     segment: int = Field(default=25, ge=1, description="steps between two checkpoints")
+    save: int = Field(
+        default=10, ge=0, description="steps between two snapshots within a segment, written beside it; 0: none"
+    )
     judge: Literal["every", "last"] = Field(default="every", description="which checkpoints come before the gate")
     keep: int = Field(default=2, ge=1, description="checkpoints that stay, besides the best and the current one")
     lr: float = Field(default=2e-4, gt=0)
@@ -68,6 +71,13 @@ class SftSection(Section):
         if self.source != "oracle" and not self.path:
             raise ValueError(f"source = {self.source!r} needs a path")
         return self
+
+
+class MixSection(SftSection):
+    """Imitation beside reinforcement, against collapse: its loss is added to each step's, by a weight."""
+
+    weight: float = Field(default=0.0, ge=0, description="of the loss of imitation; 0: none")
+    batch: int = Field(default=8, ge=1, description="conversations of a step")
 
 
 class GrpoSection(Section):
@@ -124,9 +134,12 @@ class RewardSection(Section):
 
 
 class CurriculumSection(Section):
-    """Which train tasks come when. Stages name difficulties; `band` follows the solve rate up and down a ladder."""
+    """Which train tasks come when. Stages name difficulties; `band` follows the solve rate up and down a ladder.
 
-    kind: Literal["none", "stages", "band"] = "none"
+    `env` leaves it to the environment, which says after each step which of its own stages comes next.
+    """
+
+    kind: Literal["none", "stages", "band", "env"] = "none"
     stages: tuple[tuple[str, ...], ...] = Field(
         default=(("easy",), ("easy", "medium"), ("medium", "hard"), ("hard",)),
         description="difficulties (or kinds) of each stage; each stage gets an equal share of the steps",
@@ -150,6 +163,7 @@ class GrpoConfig(TrainConfig):
     grpo: GrpoSection = GrpoSection()
     reward: RewardSection = RewardSection()
     curriculum: CurriculumSection = CurriculumSection()
+    mix: MixSection = MixSection()
 
     @model_validator(mode="after")
     def _whole_batches(self) -> Self:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from whet.config.train import TrainConfig
-from whet.errors import WhetError
+from whet.errors import BudgetReached, WhetError
 from whet.files import write_json
 from whet.keys import digest
 from whet.learn.candidate import Candidate
@@ -30,7 +29,7 @@ from whet.models.hf.folder import Folder
 from whet.models.hf.model import SCHEME, LocalModel
 from whet.rollout.cast import open_model
 from whet.rollout.session import Halted
-from whet.types import Policy, Reply, Rollout
+from whet.types import Policy, Reply, Rollout, Usage
 
 SEGMENT = "segment"
 """The kind of effect that a segment is."""
@@ -54,10 +53,14 @@ class SegmentRecord:
     told: Sequence[str]
     rollouts: int
     seconds: float
+    step: int = 0
+    """The last step that it took; 0 in old records: all that were planned."""
+    used: dict[str, int] = field(default_factory=dict)
+    """Calls and tokens of its rollouts."""
 
     @classmethod
     def read(cls, body: dict[str, Any]) -> SegmentRecord:
-        return cls(**{name: body[name] for name in cls.__dataclass_fields__})
+        return cls(**{name: body[name] for name in cls.__dataclass_fields__ if name in body})
 
     def as_data(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -101,17 +104,23 @@ class WeightsCourse(Training):
     tasks: tuple[int, ...]
     train_segment: SegmentTrainer
     moved: Callable[[], None] = lambda: None
-    attempts_a_step: int = 0
-    """Rollouts that a step takes at least."""
+    batch: int = 0
+    """Rollouts that a batch of attempts takes at least."""
+    stride: int = 1
+    """Steps that are taken from one batch of attempts."""
     segments: list[SegmentRecord] = field(default_factory=list)
     judgements: dict[int, Judgement] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     steps_done: int = 0
     spent: str = ""
+    beside: Any = None
+    """Who answers for the judge while a segment is trained, where the run has one."""
     _models: dict[str, CheckpointModel] = field(default_factory=dict)
 
     @classmethod
-    def begin(cls, assignment: Assignment, train_segment: SegmentTrainer, attempts_a_step: int = 0) -> WeightsCourse:
+    def begin(
+        cls, assignment: Assignment, train_segment: SegmentTrainer, batch: int = 0, stride: int = 1
+    ) -> WeightsCourse:
         address = assignment.config.target.model
         if not address.startswith(SCHEME):
             raise WhetError(
@@ -121,7 +130,7 @@ class WeightsCourse(Training):
         if not assignment.tasks:
             raise WhetError(f"{assignment.shop.env.name}: there are no train tasks to learn from")
         place = assignment.shop, assignment.judge, assignment.config, assignment.tasks
-        return cls(*place, train_segment, assignment.moved, attempts_a_step)
+        return cls(*place, train_segment, assignment.moved, batch, stride)
 
     @property
     def tune(self) -> TuneSection:
@@ -138,13 +147,17 @@ class WeightsCourse(Training):
             parent = await self._segment(number, parent)
             self._tell(parent)
             self.segments.append(parent)
+            session = self.shop.session
+            session.purse.spent += Usage(**parent.used)
             self._seat(parent)
             self.moved()
-            if self.tune.judge == "every" or number == self.tune.segments:
+            if self.tune.judge == "every" or self._is_last(parent):
                 await self._judge(parent)
             self._prune()
             self.steps_done = number
             self.moved()
+            if self._is_last(parent) and self._last(parent) < self.tune.steps:
+                raise Spent(f"{self._taken} of {self.shop.max_rollouts} rollouts taken, the next step does not fit")
         await self.judge.validate()
         self.moved()
 
@@ -164,11 +177,26 @@ class WeightsCourse(Training):
         return record
 
     def _refuse_beyond_limit(self) -> None:
-        """A segment that would take more rollouts than learning was given is not begun."""
+        """A segment of which not even the first step fits into the rollouts that learning was given is not begun."""
         most = self.shop.max_rollouts
-        taken = self.shop.planned + sum(record.rollouts for record in self.segments)
-        if most is not None and taken + self.attempts_a_step * self.tune.segment > most:
-            raise Spent(f"{taken} of {most} rollouts taken, the next segment does not fit")
+        if most is not None and self._taken + self.batch > most:
+            raise Spent(f"{self._taken} of {most} rollouts taken, the next segment does not fit")
+
+    @property
+    def _taken(self) -> int:
+        return self.shop.planned + sum(record.rollouts for record in self.segments)
+
+    def _limit(self, used: Usage) -> str:
+        """Why the run must end, where its segment has used so much; asked from the thread that trains."""
+        purse = self.shop.session.purse
+        limits, spent = purse.limits, purse.spent + used
+        known = (
+            ("calls", limits.calls, spent.calls),
+            ("tokens", limits.tokens, spent.tokens),
+            ("seconds", limits.seconds, round(purse.seconds, 1)),
+        )
+        reached = (BudgetReached(what, most, now) for what, most, now in known if most is not None and now >= most)
+        return str(next(reached, ""))
 
     async def _train(self, number: int, parent: SegmentRecord | None) -> SegmentRecord:
         """Train the segment in a thread of its own: the loop stays free to hear that the run is to end."""
@@ -180,7 +208,28 @@ class WeightsCourse(Training):
         if before is not None and not before.is_dir():
             raise WhetError(f"{before}: the checkpoint to go on from is gone; put it back, or start another run")
         last = min(number * self.tune.segment, self.tune.steps)
-        order = SegmentOrder(number, last, before, self.shelf, self.tune, self.config.train.seed)
+        loop = asyncio.get_running_loop()
+        self.beside = self._judge_beside(loop)
+
+        async def put_on_record(policies: Sequence[Policy], rollouts: Sequence[Rollout]) -> None:
+            self._remember(policies, rollouts)
+
+        def remember(policies: Sequence[Policy], rollouts: Sequence[Rollout]) -> None:
+            asyncio.run_coroutine_threadsafe(put_on_record(policies, rollouts), loop).result()
+
+        order = SegmentOrder(
+            number,
+            last,
+            before,
+            self.shelf,
+            self.tune,
+            self.config.train.seed,
+            limit=self._limit,
+            remember=remember,
+            most=None if self.shop.max_rollouts is None else self.shop.max_rollouts - self._taken,
+            batch=self.batch,
+            stride=self.stride,
+        )
         for model in self._models.values():
             await model.rest()
         speaker = self._opened(self.config.target.model)
@@ -192,11 +241,12 @@ class WeightsCourse(Training):
             order.stop.set()
             await asyncio.wait([work])
             raise
-        except SegmentHalt:
-            raise Halted("stopped within a segment") from None
+        except SegmentHalt as halt:
+            raise Halted(str(halt)) from None
         finally:
             await speaker.close()
-        self._remember(result.policies, result.rollouts)
+        played = result.played
+        self._remember(played.policies, played.new)
         made = self._opened(self._address(result.checkpoint))
         await made.close()
         return SegmentRecord(
@@ -206,8 +256,22 @@ class WeightsCourse(Training):
             list(result.log),
             result.trains,
             list(result.told),
-            len(result.rollouts),
+            played.rollouts,
             round(result.seconds, 3),
+            result.step,
+            {name: getattr(played.used, name) for name in ("calls", "prompt_tokens", "completion_tokens")},
+        )
+
+    def _judge_beside(self, loop: asyncio.AbstractEventLoop) -> Any:
+        """The run's judge as plays in a trainer's thread ask it: on the loop of the run, paid from its purse."""
+        from whet.learn.weights.plays import BesidePlayer
+
+        session = self.shop.session
+        seat = session.judge
+        if seat is None:
+            return None
+        return BesidePlayer(
+            "judge", seat, lambda request: asyncio.run_coroutine_threadsafe(session.ask(seat, request), loop)
         )
 
     def _remember(self, policies: Sequence[Policy], rollouts: Sequence[Rollout]) -> None:
@@ -250,7 +314,12 @@ class WeightsCourse(Training):
         self.shelf.prune(self.segments[-1].number, self.tune.keep, kept)
 
     def _last(self, record: SegmentRecord) -> int:
-        return min(record.number * self.tune.segment, self.tune.steps)
+        return record.step or min(record.number * self.tune.segment, self.tune.steps)
+
+    def _is_last(self, record: SegmentRecord) -> bool:
+        """Whether no segment comes after it: the plan is worked off, or it ended early for want of rollouts."""
+        planned = min(record.number * self.tune.segment, self.tune.steps)
+        return record.number == self.tune.segments or self._last(record) < planned
 
     # ------------------------------------------------------------------------------------------- what others see
 
@@ -291,8 +360,3 @@ class WeightsCourse(Training):
             "train_rollouts": sum(record.rollouts for record in self.segments),
             "train_seconds": round(sum(record.seconds for record in self.segments), 1),
         }
-
-
-def planned_segments(config: TrainConfig) -> int:
-    tune: TuneSection = config.tune  # type: ignore[attr-defined]
-    return tune.segments

@@ -109,16 +109,23 @@ Play = Callable[[Sequence[int]], Sequence[Group]]
 """Plays one group for each task, in their order."""
 
 
-def fill(wanted: int, supply: Iterator[int], play: Play, *, dynamic: bool, rounds: int) -> GroupBatch:
+def fill(
+    wanted: int, supply: Iterator[int], play: Play, *, dynamic: bool, rounds: int, most: int | None = None
+) -> GroupBatch:
     """A batch of `wanted` groups. Groups that cannot be trained on are replaced in any case, flat ones with `dynamic`.
 
-    What is still missing after the last round is made up of flat groups, which are then silent.
+    What is still missing after the last round, or when `most` groups were played, is made up of flat groups, which are
+    then silent.
     """
     batch = GroupBatch()
     flat: list[Group] = []
     problem = ""
     while len(batch.groups) < wanted and batch.rounds < rounds + (not dynamic):
         missing = wanted - len(batch.groups)
+        if most is not None:
+            missing = min(missing, most - len(batch.attempted))
+        if missing <= 0:
+            break
         played = list(play([next(supply) for _ in range(missing)]))
         batch.rounds += 1
         batch.attempted += played

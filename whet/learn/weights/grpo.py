@@ -26,27 +26,32 @@ from trl import GRPOTrainer
 from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.learn.weights.base import Base, open_base
-from whet.learn.weights.checkpoint import read_state
 from whet.learn.weights.config import GrpoConfig, GrpoSection
 from whet.learn.weights.groups import Group, GroupBatch, fill
 from whet.learn.weights.live import LiveGenerator
-from whet.learn.weights.plays import PlayStage, play_groups
+from whet.learn.weights.mix import SftMix
+from whet.learn.weights.plays import BesidePlayer, PlayStage, play_groups
 from whet.learn.weights.rewards import reward_of
 from whet.learn.weights.segment import (
     SavesWhole,
     SegmentClock,
     SegmentOrder,
+    SegmentParts,
+    SegmentPlays,
     SegmentResult,
     common_arguments,
+    resumed_state,
     work_off,
 )
-from whet.learn.weights.supply import TaskSupply
+from whet.learn.weights.sft import rows_of
+from whet.learn.weights.supply import TaskSupply, stages_of
+from whet.learn.weights.traces import TokenScribe, gather_traces
 from whet.learn.weights.trainable import set_trainable
 from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.folder import Folder
 from whet.rollout.conversation import AttemptLimits
 from whet.rollout.workbench import Workbench
-from whet.types import Policy, Rollout, Score
+from whet.types import Policy, Rollout, Score, Usage
 
 VERSION = "policy_version"
 
@@ -64,6 +69,8 @@ class GroupRollouts:
     grpo: GrpoSection
     segment: int
     live: LiveGenerator
+    most: int | None = None
+    """Rollouts that may be taken; groups are not replaced beyond it."""
     batches: list[tuple[int, GroupBatch]] = field(default_factory=list)
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
@@ -83,8 +90,9 @@ class GroupRollouts:
             return groups
 
         dynamic = bool(self.grpo.dynamic)
+        groups = None if self.most is None else (self.most - len(self.rollouts)) // draws
         with self.live.at(version) as generator:
-            batch = fill(wanted, self.supply.draw(step), play, dynamic=dynamic, rounds=self.grpo.refill)
+            batch = fill(wanted, self.supply.draw(step), play, dynamic=dynamic, rounds=self.grpo.refill, most=groups)
         self.supply.went(sum(group.solved for group in batch.attempted) / len(batch.attempted))
         self.batches.append((step + 1, batch))
         return token_rows(batch)
@@ -95,9 +103,15 @@ class GroupRollouts:
             attempt.rollout for _, batch in self.batches for group in batch.attempted for attempt in group.attempts
         )
 
-    @property
-    def policies(self) -> tuple[Policy, ...]:
-        return tuple(self.stage.policy_at(version_name(self.segment, step - 1)) for step, _ in self.batches)
+    def played(self) -> SegmentPlays:
+        made = self.rollouts
+        policies = tuple(self.stage.policy_at(version_name(self.segment, step - 1)) for step, _ in self.batches)
+        return SegmentPlays(len(made), sum((rollout.usage for rollout in made), Usage()), made, policies)
+
+    def rows(self, log: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The rows of a log with what is told of each step's groups."""
+        figures = figures_of(self.batches)
+        return [{**row, **figures.get(row["step"], {})} for row in log]
 
 
 def token_rows(batch: GroupBatch) -> dict[str, Any]:
@@ -130,6 +144,7 @@ class PlayTrainer(SavesWhole, GRPOTrainer):  # type: ignore[misc]
 
     most_age = 1
     """Optimizer steps that may be taken from one batch of attempts."""
+    mix: SftMix | None = None
 
     def _generate_and_score_completions(self, inputs: Any) -> Any:
         scored = super()._generate_and_score_completions(inputs)
@@ -144,7 +159,13 @@ class PlayTrainer(SavesWhole, GRPOTrainer):  # type: ignore[misc]
                 f"step {self.state.global_step} would learn from attempts of the weights at step "
                 f"{int(inputs[VERSION].min())}; at most {self.most_age} steps may be taken from one batch"
             )
-        return super()._compute_loss(model, inputs)
+        loss = super()._compute_loss(model, inputs)
+        if self.mix is None:
+            return loss
+        imitated = self.mix.loss(model, self.state.global_step)
+        self._metrics["train"]["sft_loss"].append(float(imitated.detach()))
+        # Once for each part of a step, all of which are added up.
+        return loss + self.mix.weight * imitated / self.current_gradient_accumulation_steps
 
 
 def grpo_arguments(config: GrpoConfig, order: SegmentOrder, work: Path, device: str) -> TrlGrpoConfig:
@@ -203,38 +224,63 @@ def grpo_segment(
     limits: AttemptLimits,
     folder: Folder,
     form: ChatForm,
+    beside: BesidePlayer | None = None,
 ) -> SegmentResult:
-    """One segment of GRPO."""
+    """One segment of GRPO. `beside` answers whom plays ask besides the target: a judge."""
     grpo = config.grpo.settled()
     base = open_base(folder, config.tune.device, full=config.tune.method == "full")
+    mix = _mix_of(config, env, tasks, policy, base, form)
     set_seed(order.seed)
     module, trains = set_trainable(base.module, config.tune, folder.adapter)
     live = replace(base, module=module)
-    labels = {index: env.label("train", index) for index in tasks}
-    supply = TaskSupply(
-        labels, config.curriculum, seed=config.train.seed, steps=config.tune.steps, balance=grpo.balance
-    )
-    if order.parent is not None:
-        supply.restore(read_state(order.parent)["supply"])
+    before = resumed_state(order)
+    supply = supply_of(config, env, tasks)
+    if before:
+        supply.restore(before["supply"])
     sampling = replace(policy.sampling, temperature=grpo.temperature, top_p=1.0, logprobs=None)
     notes: list[str] = []
     speaking = LiveGenerator(live, form, grpo.temperature, grpo.rows, notes.append)
     with Workbench() as bench, closing(speaking) as generator:
-        stage = PlayStage(env, replace(policy, sampling=sampling), limits, reward_of(config.reward), bench)
-        rollouts = GroupRollouts(stage, supply, grpo, order.number, generator)
+        stage = PlayStage(env, replace(policy, sampling=sampling), limits, reward_of(config.reward), bench, beside)
+        taken = int(order.snapshots.state().get("rollouts", 0))
+        rollouts = GroupRollouts(
+            stage, supply, grpo, order.number, generator, None if order.most is None else order.most - taken
+        )
 
         def build(work: Path, clock: SegmentClock) -> Any:
-            return trainer_of(config, order, live, module, rollouts, work, clock)
+            trainer = trainer_of(config, order, live, module, rollouts, work, clock)
+            trainer.mix = mix
+            return trainer
 
-        place, log, seconds = work_off(order, folder, build, lambda: {"supply": supply.state()})
-    figures = figures_of(rollouts.batches)
-    warnings = tuple(
-        f"step {step}: no group's rewards differ, so nothing was learnt"
-        for step in figures
-        if not figures[step]["signal"]
+        parts = SegmentParts(build, lambda: {"supply": supply.state()}, rollouts.rows, rollouts.played)
+        done = work_off(order, folder, parts)
+    silent = [row["step"] for row in done.log if row.get("signal") == 0]
+    warnings = [f"step {step}: no group's rewards differ, so nothing was learnt" for step in silent]
+    return replace(done, trains=str(trains), told=(*notes, *warnings))
+
+
+def supply_of(config: GrpoConfig, env: Environment, tasks: Sequence[int]) -> TaskSupply:
+    labels = {index: env.label("train", index) for index in tasks}
+    section = config.curriculum
+    return TaskSupply(
+        labels,
+        section,
+        seed=config.train.seed,
+        steps=config.tune.steps,
+        balance=config.grpo.balance,
+        stages=stages_of(env) if section.kind == "env" else None,
     )
-    merged = tuple({**row, **figures.get(row["step"], {})} for row in log)
-    return SegmentResult(place, merged, str(trains), rollouts.rollouts, rollouts.policies, (*notes, *warnings), seconds)
+
+
+def _mix_of(
+    config: GrpoConfig, env: Environment, tasks: Sequence[int], policy: Policy, base: Base, form: ChatForm
+) -> SftMix | None:
+    section = config.mix
+    if not section.weight:
+        return None
+    gathered = gather_traces(section, env, tasks, TokenScribe(base, form), policy.playbook, base.folder.context)
+    pad = base.tokenizer.pad_token_id
+    return SftMix(rows_of(gathered.traces), section.weight, section.batch, pad, config.train.seed)
 
 
 def figures_of(batches: Sequence[tuple[int, GroupBatch]]) -> dict[int, dict[str, Any]]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.learn.learner import Assignment, Learner
 from whet.learn.weights.config import GrpoConfig, SftConfig
 from whet.learn.weights.course import WeightsCourse
 from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.folder import Folder
+from whet.types import Policy
 
 
 class SftLearner(Learner):
@@ -27,6 +32,14 @@ class SftLearner(Learner):
 
     def begin(self, assignment: Assignment) -> WeightsCourse:
         return WeightsCourse.begin(assignment, _imitate)
+
+    def rehearse(
+        self, config: SftConfig, env: Environment, tasks: Sequence[int], initial: Policy, out: Path
+    ) -> Sequence[str]:
+        _require()
+        from whet.learn.weights.rehearsal import rehearse
+
+        return rehearse(config, env, tasks, initial, out, draws=1)
 
 
 class GrpoLearner(Learner):
@@ -49,12 +62,28 @@ class GrpoLearner(Learner):
 
     def begin(self, assignment: Assignment) -> WeightsCourse:
         config: GrpoConfig = assignment.config
-        course = WeightsCourse.begin(assignment, _reinforce, config.grpo.rows_a_step // config.grpo.iterations)
+        grpo = config.grpo
+        batch, stride = grpo.rows_a_step * grpo.updates, grpo.updates * grpo.iterations
+        course = WeightsCourse.begin(assignment, _reinforce, batch, stride)
         if config.reward.check:
             from whet.learn.weights.rewards import check_rewards, reward_of
 
             course.notes.append(str(check_rewards(assignment.shop.env, assignment.tasks, reward_of(config.reward))))
         return course
+
+    def rehearse(
+        self, config: GrpoConfig, env: Environment, tasks: Sequence[int], initial: Policy, out: Path
+    ) -> Sequence[str]:
+        _require()
+        from whet.learn.weights.rehearsal import rehearse
+        from whet.learn.weights.rewards import check_rewards, reward_of
+
+        checked = str(check_rewards(env, tasks, reward_of(config.reward))) if config.reward.check else ""
+        sampling = replace(initial.sampling, temperature=config.grpo.temperature, top_p=1.0)
+        played = rehearse(
+            config, env, tasks, replace(initial, sampling=sampling), out, config.grpo.generations, config.reward
+        )
+        return (*checked.splitlines(), *played)
 
 
 def _plan(config: SftConfig | GrpoConfig) -> str:
@@ -77,7 +106,8 @@ def _reinforce(order: Any, course: WeightsCourse, folder: Folder, form: ChatForm
     from whet.learn.weights.grpo import grpo_segment
 
     limits, policy = course.shop.session.limits, course.judge.initial
-    return grpo_segment(order, course.config, course.shop.env, course.tasks, policy, limits, folder, form)
+    place = course.shop.env, course.tasks, policy, limits, folder, form
+    return grpo_segment(order, course.config, *place, course.beside)
 
 
 def _require() -> None:

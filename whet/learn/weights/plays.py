@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
 from whet.envs.base import Environment
@@ -14,9 +15,18 @@ from whet.rollout.continuous import Generator, play_side_by_side
 from whet.rollout.conversation import AttemptLimits, Conversation
 from whet.rollout.player import Player, Seat
 from whet.rollout.workbench import Workbench
-from whet.types import Fault, Policy, Reply, Rollout, Score, Ticket
+from whet.types import Fault, Policy, Reply, Role, Rollout, Score, Ticket
 
 Reward = Callable[[Score], float]
+
+
+@dataclass(frozen=True, slots=True)
+class BesidePlayer:
+    """Who answers what plays ask besides the target: a seat, and how a request reaches it while others go on."""
+
+    role: Role
+    seat: Seat
+    ask: Callable[[Request], Future[Reply]]
 
 
 class LiveVersion(Model):
@@ -40,6 +50,7 @@ class PlayStage:
     limits: AttemptLimits
     reward: Reward
     bench: Workbench
+    beside: BesidePlayer | None = None
 
     def policy_at(self, version: str) -> Policy:
         """The policy that plays at one version of the weights."""
@@ -56,6 +67,9 @@ def play_groups(
     policy = stage.policy_at(version)
     seat = Seat(policy, Player(LiveVersion(policy.model)))
     own, env = policy_digest(policy), stage.env
+    seats: dict[Role, Seat] = {"target": seat}
+    if stage.beside is not None:
+        seats[stage.beside.role] = stage.beside.seat
     planned = [
         (Ticket(f"{purpose}/{first + at}", "train", task, draw), env.task("train", task))
         for at, task in enumerate(tasks)
@@ -63,11 +77,12 @@ def play_groups(
     ]
     keys = [rollout_key(ticket, env.fingerprint, own) for ticket, _ in planned]
     talks = [
-        Conversation(task, env.play(task), {"target": seat}, key, limits=stage.limits, blob=env.blob)
+        Conversation(task, env.play(task), seats, key, limits=stage.limits, blob=env.blob)
         for key, (_, task) in zip(keys, planned, strict=True)
     ]
     requests = [talk.request_hash() for talk in talks]
-    outcomes = play_side_by_side(talks, generator, stage.bench)
+    aside = None if stage.beside is None else stage.beside.ask
+    outcomes = play_side_by_side(talks, generator, stage.bench, aside=aside)
     attempts = []
     for talk, key, asked, (ticket, task), outcome in zip(talks, keys, requests, planned, outcomes, strict=True):
         versions = {turn.reply.version for turn in talk.turns if turn.role == "target"}

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +19,18 @@ import torch
 from safetensors import SafetensorError
 from transformers import PrinterCallback, TrainerCallback
 
-from whet.learn.weights.checkpoint import Shelf, disk_error
+from whet.errors import BudgetReached
+from whet.learn.weights.checkpoint import Shelf, disk_error, read_state
 from whet.learn.weights.config import TuneSection
 from whet.learn.weights.live import out_of_memory
+from whet.learn.weights.snapshot import SnapshotShelf, take_snapshot
 from whet.models.hf.folder import Folder
 from whet.screen import libraries_hushed
-from whet.types import Policy, Rollout
+from whet.types import Policy, Rollout, Usage
 
 FIGURES = (
     *("step", "loss", "grad_norm", "learning_rate", "entropy", "kl", "reward", "reward_std", "mean_token_accuracy"),
-    *("completions/mean_length", "completions/clipped_ratio", "clip_ratio/region_mean"),
+    *("sft_loss", "completions/mean_length", "completions/clipped_ratio", "clip_ratio/region_mean"),
 )
 """What is kept of a trainer's log, in its words. All of it follows from the config and the replies; no clock."""
 
@@ -44,47 +46,127 @@ class SegmentOrder:
     tune: TuneSection
     seed: int
     stop: threading.Event = field(default_factory=threading.Event)
+    limit: Callable[[Usage], str] = lambda used: ""
+    """Why the run must end now that the segment has used so much; '' where it may go on. Asked after each step."""
+    remember: Callable[[Sequence[Policy], Sequence[Rollout]], None] = lambda policies, rollouts: None
+    """Puts attempts on record before a snapshot is taken that is past them."""
+    most: int | None = None
+    """Rollouts that the segment may take."""
+    batch: int = 0
+    """Rollouts that the next batch takes at least."""
+    stride: int = 1
+    """Steps that are taken from one batch of attempts: only between two batches may a training be interrupted."""
 
     @property
     def first(self) -> int:
         return (self.number - 1) * self.tune.segment
 
+    @property
+    def snapshots(self) -> SnapshotShelf:
+        return SnapshotShelf(self.shelf.place(self.number))
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentPlays:
+    """What was played in a segment: how much, what it used, and the attempts that are not on record yet."""
+
+    rollouts: int = 0
+    used: Usage = Usage()
+    new: tuple[Rollout, ...] = ()
+    policies: tuple[Policy, ...] = ()
+    """Those that made the new attempts: one for each version of the weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentParts:
+    """What a learner brings to a segment: its trainer, what its snapshots must hold, and what it plays."""
+
+    build: Callable[[Path, SegmentClock], Any]
+    state: Callable[[], dict[str, Any]] = dict
+    rows: Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]] = list
+    """The rows of the log with the learner's own figures."""
+    played: Callable[[], SegmentPlays] = SegmentPlays
+
 
 @dataclass(frozen=True, slots=True)
 class SegmentResult:
-    """What came of a segment. `log` has a row for each step, `rollouts` all attempts that were made for it."""
+    """What came of a segment that ended after `step`. `log` has a row for each step of it."""
 
     checkpoint: Path
+    step: int
     log: tuple[dict[str, Any], ...]
-    trains: str
-    rollouts: tuple[Rollout, ...] = ()
-    policies: tuple[Policy, ...] = ()
-    """Those that made the rollouts: one for each version of the weights."""
+    played: SegmentPlays = SegmentPlays()
+    trains: str = ""
     told: tuple[str, ...] = ()
     seconds: float = 0.0
 
 
 class SegmentHalt(Exception):
-    """The run was asked to end; the segment is begun again when it is continued."""
+    """The run must end within a segment, for the reason given; it goes on from the last snapshot when continued."""
 
 
 class SegmentClock(TrainerCallback):  # type: ignore[misc]
-    """Ends training at the segment's last step, with a checkpoint; or at once, without, when it is asked to stop."""
+    """Looks up after each step: is the segment over, is the run to end, is it time for a snapshot?"""
 
-    def __init__(self, order: SegmentOrder) -> None:
-        self._order = order
-        self.log: list[dict[str, Any]] = []
+    def __init__(self, order: SegmentOrder, parts: SegmentParts, before: dict[str, Any], shelf: SnapshotShelf) -> None:
+        self._order, self._parts, self._before, self._shelf = order, parts, before, shelf
+        self._rows: list[dict[str, Any]] = []
+        self.halted = ""
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        """A row for each step of the segment, those of earlier sittings included."""
+        return [*self._before.get("log", ()), *self._parts.rows(self._rows)]
+
+    @property
+    def rollouts(self) -> int:
+        return int(self._before.get("rollouts", 0)) + self._parts.played().rollouts
+
+    @property
+    def used(self) -> Usage:
+        """What the segment has used, earlier sittings included."""
+        return Usage(**self._before.get("used", {})) + self._parts.played().used
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        if self._order.stop.is_set():
-            control.should_training_stop = True
-        elif state.global_step >= self._order.last:
+        order = self._order
+        full = order.most is not None and self.rollouts + order.batch > order.most
+        if state.global_step >= order.last or (full and self._between(state)):
             control.should_save = control.should_training_stop = True
 
-    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
-        if logs and "loss" in logs:
-            known = {"step": state.global_step, **logs}
-            self.log.append({name: known[name] for name in FIGURES if name in known})
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **held: Any) -> None:
+        if not logs or "loss" not in logs:
+            return
+        known = {"step": state.global_step, **logs}
+        self._rows.append({name: known[name] for name in FIGURES if name in known})
+        if control.should_save or not self._between(state):
+            return
+        self.halted = "stopped within a segment" if self._order.stop.is_set() else self._order.limit(self.used)
+        every = self._order.tune.save
+        if self.halted:
+            self._save(state, held, wait=True)
+            control.should_training_stop = True
+        elif every and (state.global_step - self._order.first) % every == 0:
+            self._save(state, held, wait=False)
+
+    def _between(self, state: Any) -> bool:
+        return bool(state.global_step % self._order.stride == 0)
+
+    def _save(self, state: Any, held: dict[str, Any], *, wait: bool) -> None:
+        played = self._parts.played()
+        self._order.remember(played.policies, played.new)
+        used = {name: getattr(self.used, name) for name in ("calls", "prompt_tokens", "completion_tokens")}
+        own = {"step": state.global_step, "log": self.log, "rollouts": self.rollouts, "used": used}
+        module, optimizer, schedule = held["model"], held["optimizer"], held["lr_scheduler"]
+        whole = own | self._parts.state()
+        self._shelf.write(lambda: take_snapshot(module, optimizer, schedule, state, whole), wait=wait)
+
+
+def resumed_state(order: SegmentOrder) -> dict[str, Any]:
+    """What is known when a segment begins: that of its own last snapshot, or of the checkpoint before it."""
+    own = order.snapshots.state()
+    if own:
+        return own
+    return read_state(order.parent) if order.parent else {}
 
 
 def common_arguments(order: SegmentOrder, work: Path, device: str, rows: int) -> dict[str, Any]:
@@ -113,29 +195,34 @@ def common_arguments(order: SegmentOrder, work: Path, device: str, rows: int) ->
     }
 
 
-def work_off(
-    order: SegmentOrder,
-    base: Folder,
-    build: Callable[[Path, SegmentClock], Any],
-    state: Callable[[], dict[str, Any]],
-) -> tuple[Path, tuple[dict[str, Any], ...], float]:
-    """Train with what `build` makes, and keep the checkpoint with `state` in it. Returns the place and the log."""
+def work_off(order: SegmentOrder, base: Folder, parts: SegmentParts) -> SegmentResult:
+    """Train with what `parts` build, from the last snapshot where there is one, and keep the checkpoint."""
     began = time.monotonic()
     work = order.shelf.clear(order.number)
-    clock = SegmentClock(order)
-    with quiet():
-        trainer = build(work, clock)
-        trainer.remove_callback(PrinterCallback)
-        try:
-            trainer.train(resume_from_checkpoint=str(order.parent) if order.parent else None)
-        except torch.OutOfMemoryError as full:
-            remedy = f"lower tune.micro (now {order.tune.micro}), or set tune.recompute = true"
-            raise out_of_memory("the gradient step", remedy) from full
-    if order.stop.is_set():
-        raise SegmentHalt
-    made = work / f"checkpoint-{order.last}"
-    place = order.shelf.keep(order.number, made, base, {"segment": order.number, "step": order.last, **state()})
-    return place, tuple(clock.log), time.monotonic() - began
+    shelf = order.snapshots
+    before = shelf.state()
+    clock = SegmentClock(order, parts, before, shelf)
+    start = shelf.latest() or order.parent
+    try:
+        with quiet():
+            trainer = parts.build(work, clock)
+            trainer.remove_callback(PrinterCallback)
+            trainer.train(resume_from_checkpoint=str(start) if start else None)
+    except torch.OutOfMemoryError as full:
+        remedy = f"lower tune.micro (now {order.tune.micro}), or set tune.recompute = true"
+        raise out_of_memory("the gradient step", remedy) from full
+    except BudgetReached as reached:
+        raise SegmentHalt(str(reached)) from None
+    finally:
+        shelf.close()
+    if clock.halted:
+        raise SegmentHalt(clock.halted)
+    step = int(trainer.state.global_step)
+    state = {"segment": order.number, "step": step, **parts.state()}
+    place = order.shelf.keep(order.number, work / f"checkpoint-{step}", base, state)
+    shelf.clear()
+    played = replace(parts.played(), rollouts=clock.rollouts, used=clock.used)
+    return SegmentResult(place, step, tuple(clock.log), played, seconds=time.monotonic() - began)
 
 
 class SavesWhole:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from whet.learn.weights.segment import (
     SavesWhole,
     SegmentClock,
     SegmentOrder,
+    SegmentParts,
     SegmentResult,
     common_arguments,
     work_off,
@@ -72,8 +74,8 @@ def sft_segment(
     def build(work: Path, clock: SegmentClock) -> Any:
         return trainer_of(order, base, module, rows, batch, work, clock)
 
-    place, log, seconds = work_off(order, folder, build, dict)
-    return SegmentResult(place, log, str(trains), told=(str(gathered),), seconds=seconds)
+    done = work_off(order, folder, SegmentParts(build))
+    return replace(done, trains=str(trains), told=(str(gathered),))
 
 
 def trainer_of(

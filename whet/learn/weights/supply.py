@@ -8,12 +8,35 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from whet.errors import WhetError
 from whet.keys import seed_for
 from whet.learn.weights.config import CurriculumSection
 from whet.types import Label
+
+
+@runtime_checkable
+class StagedEnvironment(Protocol):
+    """An environment with stages of its own, the first being 1. Both methods are pure."""
+
+    def next_stage(self, stage: int, pass_rates: Sequence[float]) -> int:
+        """The stage after these solve rates of steps, all of them made in `stage`, oldest first; itself to stay."""
+        ...
+
+    def in_stage(self, stage: int, label: Label) -> bool:
+        """Whether tasks with this label are learnt in a stage."""
+        ...
+
+
+def stages_of(env: object) -> StagedEnvironment:
+    """The environment as one with stages; one without is refused."""
+    if not isinstance(env, StagedEnvironment):
+        raise WhetError(
+            f"curriculum.kind = 'env': {getattr(env, 'name', 'the environment')} has no stages of its own (next_stage, "
+            "in_stage); use 'stages' or 'band'"
+        )
+    return env
 
 
 class TaskSupply:
@@ -27,16 +50,22 @@ class TaskSupply:
         seed: int,
         steps: int,
         balance: bool = False,
+        stages: StagedEnvironment | None = None,
     ) -> None:
         self._labels = labels
         self._curriculum = curriculum
         self._seed = seed
         self._steps = steps
         self._balance = balance
+        self._stages = stages
         self.taken: dict[str, int] = {}
         """Tasks taken so far, by pool."""
         self.rung = 0
         """Where on its ladder a band stands."""
+        self.own_stage = 1
+        """Where an environment with stages of its own stands."""
+        self.rates: list[float] = []
+        """Solve rates of the steps since it came there."""
         for names in self._pools():
             if not self._members(names):
                 known = sorted(
@@ -47,11 +76,13 @@ class TaskSupply:
                 )
 
     def state(self) -> dict[str, Any]:
-        return {"taken": dict(self.taken), "rung": self.rung}
+        return {"taken": dict(self.taken), "rung": self.rung, "stage": self.own_stage, "rates": list(self.rates)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.taken = dict(state["taken"])
         self.rung = int(state["rung"])
+        self.own_stage = int(state.get("stage", 1))
+        self.rates = list(state.get("rates", ()))
 
     def stage(self, step: int) -> tuple[str, ...]:
         """The difficulties or kinds that are learnt at a step; empty for all."""
@@ -60,12 +91,15 @@ class TaskSupply:
             return section.stages[min(len(section.stages) - 1, step * len(section.stages) // self._steps)]
         if section.kind == "band":
             return (section.ladder[self.rung],)
-        return ()
+        return (f"stage {self.own_stage}",) if self._stages is not None else ()
 
     def draw(self, step: int) -> Iterator[int]:
         """Tasks for a step, as many as are asked for; each pool is gone through before it is shuffled again."""
         names = self.stage(step)
-        pools = self._strata(names) if self._balance else [("|".join(names), self._members(names))]
+        members = self._members(names)
+        if not members:
+            raise WhetError(f"curriculum: no train task belongs to {' '.join(names)}; give train.tasks more of them")
+        pools = self._strata(names) if self._balance else [("|".join(names), members)]
         while True:
             for name, members in pools:
                 taken = self.taken.get(name, 0)
@@ -75,6 +109,11 @@ class TaskSupply:
     def went(self, solved: float) -> None:
         """How a step went: a band climbs where most is solved and steps down where little is."""
         section = self._curriculum
+        if self._stages is not None:
+            self.rates.append(solved)
+            following = self._stages.next_stage(self.own_stage, tuple(self.rates))
+            if following != self.own_stage:
+                self.own_stage, self.rates = following, []
         if section.kind != "band":
             return
         if solved > section.high:
@@ -88,11 +127,15 @@ class TaskSupply:
             raise WhetError("curriculum.kind = 'band' needs a ladder: difficulties from easy to hard")
         if section.kind == "stages":
             return list(section.stages)
+        if section.kind == "env":
+            return [(f"stage {self.own_stage}",)]
         return [(rung,) for rung in section.ladder] if section.kind == "band" else [()]
 
     def _members(self, names: Sequence[str]) -> list[int]:
         if not names:
             return list(self._labels)
+        if self._stages is not None:
+            return [task for task, label in self._labels.items() if self._stages.in_stage(self.own_stage, label)]
         return [task for task, label in self._labels.items() if label.difficulty in names or label.kind in names]
 
     def _strata(self, names: Sequence[str]) -> list[tuple[str, list[int]]]:

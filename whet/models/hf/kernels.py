@@ -94,36 +94,47 @@ def attend(
 
 
 @triton.jit
+def _look(
+    best, total, sums, asked, keys, values, place, there, column, reach, scale,
+    SIZE: tl.constexpr, SIZE_UP: tl.constexpr, WIDTH: tl.constexpr, WIDTH_UP: tl.constexpr, EXACT: tl.constexpr,
+):  # fmt: skip
+    """A block of columns: what the queries have found so far, with what they find there."""
+    size = tl.arange(0, SIZE_UP)
+    width = tl.arange(0, WIDTH_UP)
+    key = tl.load(
+        keys + place[None, :] * SIZE + size[:, None],
+        mask=there[None, :] & (size[:, None] < SIZE),
+        other=0.0,
+    )
+    if EXACT:
+        scores = tl.dot(asked.to(key.dtype), key, input_precision="ieee") * scale
+    else:
+        scores = tl.dot(asked.to(key.dtype), key) * scale
+    scores = tl.where(column[None, :] <= reach[:, None], scores, -float("inf"))
+    higher = tl.maximum(best, tl.max(scores, 1))
+    weight = tl.exp2(scores - higher[:, None])
+    shrink = tl.exp2(best - higher)
+    total = total * shrink + tl.sum(weight, 1)
+    value = tl.load(
+        values + place[:, None] * WIDTH + width[None, :],
+        mask=there[:, None] & (width[None, :] < WIDTH),
+        other=0.0,
+    )
+    if EXACT:
+        sums = sums * shrink[:, None] + tl.dot(weight, value, input_precision="ieee")
+    else:
+        sums = sums * shrink[:, None] + tl.dot(weight.to(value.dtype), value)
+    return higher, total, sums
+
+
+@triton.jit
 def _attend(
-    found,
-    scales,
-    query,
-    keys,
-    values,
-    table,
-    starts,
-    lengths,
-    blocks,
-    n_blocks,
-    spots,
-    table_stride,
-    head_stride,
-    token_stride,
-    scale,
-    HEADS: tl.constexpr,
-    HELD: tl.constexpr,
-    GROUP: tl.constexpr,
-    SIZE: tl.constexpr,
-    SIZE_UP: tl.constexpr,
-    WIDTH: tl.constexpr,
-    WIDTH_UP: tl.constexpr,
-    PAGE: tl.constexpr,
-    TAKEN: tl.constexpr,
-    ROWS: tl.constexpr,
-    COLUMNS: tl.constexpr,
-    EXACT: tl.constexpr,
-    PARTS: tl.constexpr,
-):
+    found, scales, query, keys, values, table, starts, lengths, blocks, n_blocks, spots,
+    table_stride, head_stride, token_stride, scale,
+    HEADS: tl.constexpr, HELD: tl.constexpr, GROUP: tl.constexpr, SIZE: tl.constexpr, SIZE_UP: tl.constexpr,
+    WIDTH: tl.constexpr, WIDTH_UP: tl.constexpr, PAGE: tl.constexpr, TAKEN: tl.constexpr, ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr, EXACT: tl.constexpr, PARTS: tl.constexpr,
+):  # fmt: skip
     """A block of queries of one sequence that share a head of keys, over all pages that they may see, or a part."""
     block = tl.program_id(0)
     held = tl.program_id(1)
@@ -158,30 +169,10 @@ def _attend(
             there = column < end
             page = tl.load(table + sequence.to(tl.int64) * table_stride + column // PAGE, mask=there, other=0)
             place = (page.to(tl.int64) * PAGE + column % PAGE) * HELD + held
-            key = tl.load(
-                keys + place[None, :] * SIZE + size[:, None],
-                mask=there[None, :] & (size[:, None] < SIZE),
-                other=0.0,
-            )
-            if EXACT:
-                scores = tl.dot(asked.to(key.dtype), key, input_precision="ieee") * scale
-            else:
-                scores = tl.dot(asked.to(key.dtype), key) * scale
-            scores = tl.where(column[None, :] <= reach[:, None], scores, -float("inf"))
-            higher = tl.maximum(best, tl.max(scores, 1))
-            weight = tl.exp2(scores - higher[:, None])
-            shrink = tl.exp2(best - higher)
-            total = total * shrink + tl.sum(weight, 1)
-            value = tl.load(
-                values + place[:, None] * WIDTH + width[None, :],
-                mask=there[:, None] & (width[None, :] < WIDTH),
-                other=0.0,
-            )
-            if EXACT:
-                sums = sums * shrink[:, None] + tl.dot(weight, value, input_precision="ieee")
-            else:
-                sums = sums * shrink[:, None] + tl.dot(weight.to(value.dtype), value)
-            best = higher
+            best, total, sums = _look(
+                best, total, sums, asked, keys, values, place, there, column, reach, scale,
+                SIZE, SIZE_UP, WIDTH, WIDTH_UP, EXACT,
+            )  # fmt: skip
         spot = at * HEADS + head
         if PARTS == 1:
             sums = sums / total[:, None]

@@ -61,8 +61,9 @@ class LocalModel(Model):
         self.form = ChatForm(name, folder.digest[:12], folder.sees, template, self.price)
         server = _Server(self._folder, options)
         self._queue: Queue[Prompt, RowResult] = Queue(server.serve, lambda prompt: bool(prompt.images), options.slots)
-        # Ends the thread when the model is dropped or the interpreter ends, if nobody closed it.
-        self._release = weakref.finalize(self, self._queue.close)
+        # Ends the thread when the model is dropped or the interpreter ends, if nobody closed it. It does not wait for
+        # it: a collection may come within the interpreter's own locks, which a thread takes to end.
+        self._release = weakref.finalize(self, self._queue.close, wait=False)
 
     async def complete(self, request: Request) -> Reply:
         prompt = self.form.prompt(request)
@@ -77,7 +78,8 @@ class LocalModel(Model):
         return self.form.reply(made, request)
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._release)
+        self._release.detach()
+        await asyncio.to_thread(self._queue.close)
 
     def _fault(self, message: str) -> FaultError:
         return FaultError(Fault("local_model", self.name, " ".join(message.split())[:500]))

@@ -61,8 +61,11 @@ class Queue(Generic[Job, Result]):
                 self._pool.submit(self._drain)
         return pending.future
 
-    def close(self) -> None:
-        """End what is under way at its next token, fail what waits, and wait for the thread. Idempotent."""
+    def close(self, *, wait: bool = True) -> None:
+        """End what is under way at its next token, fail what waits, and wait for the thread. Idempotent.
+
+        Where the garbage collector calls, `wait` must be False: it may run within a lock that the thread needs to end.
+        """
         with self._state:
             self._closing = True
             left = list(self._waiting)
@@ -71,7 +74,7 @@ class Queue(Generic[Job, Result]):
         for pending in left:
             if pending.future.set_running_or_notify_cancel():
                 pending.future.set_exception(QueueClosed())
-        self._pool.shutdown()
+        self._pool.shutdown(wait=wait)
 
     def _drain(self) -> None:
         while batch := self._next():
