@@ -28,6 +28,7 @@ from whet.envs.ordebug.ladder import FAULT_KINDS, MIXED, SUSPECTS, Cell, extent_
 from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.phrase import in_words
 from whet.envs.ordebug.prose import specifications
+from whet.envs.ordebug.prose.voices import voice_of
 from whet.envs.ordebug.solver import feasible, solve
 from whet.errors import WhetError
 from whet.keys import seed_for
@@ -184,7 +185,7 @@ def _certified(rng: random.Random, cell: Cell, draft: ProblemDraft, conflicts: l
         return None
     faults = tuple(_fault(*conflict.options[name]) for conflict, name in zip(conflicts, culprits, strict=True))
     original = apply_all(sabotaged, (edit for fault in faults for edit in fault.repair))
-    prose, table = specifications(rng, replace(draft, model=original))
+    prose, table = specifications(rng, replace(draft, model=original), voice_of(splits.split_of(draft.content)))
     checker = Checker(original)
     if not checker.best.optimal:
         return None
@@ -202,7 +203,7 @@ def _certified(rng: random.Random, cell: Cell, draft: ProblemDraft, conflicts: l
 
 def _brief(rng: random.Random, draft: ProblemDraft) -> bool:
     """Whether the model is short enough to tell, whoever turns out to be the culprit."""
-    prose, _ = specifications(rng, draft)
+    prose, _ = specifications(rng, draft, voice_of(splits.split_of(draft.content)))
     return len(prose.text) + len(algebra(draft.model)) <= BRIEF
 
 
