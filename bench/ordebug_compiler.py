@@ -21,10 +21,10 @@ from whet.envs.ordebug.equivalence import Checker
 from whet.envs.ordebug.families import FAMILIES
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Instance, SpecForm, shown_elements
-from whet.envs.ordebug.model import INF, LinearProgram, ModelError, Sense
+from whet.envs.ordebug.model import INF, LinearProgram, LinearRow, ModelError, Sense
 from whet.envs.ordebug.prose.figures import COUNTED, number_of
 from whet.envs.ordebug.prose.meaning import Entry, Meaning, entry_of
-from whet.envs.ordebug.prose.reading import Understood, gather, grammar_of
+from whet.envs.ordebug.prose.reading import Demand, Understood, gather, grammar_of
 from whet.envs.ordebug.prose.references import COINED
 from whet.envs.ordebug.prose.voices import OFFICE, VOICES
 from whet.envs.ordebug.solver import feasible
@@ -35,11 +35,10 @@ _TURNED: dict[Sense, Sense] = {"<=": ">=", ">=": "<=", "=": "<="}
 
 # ------------------------------------------------------------------------------------------------- plain words
 
-_UPPER = r"""at most|at the most|no (?:more|greater|higher|larger|bigger|further) than|maximum|ceiling|\bcap|upper|up to
-|within|not exceed|exceeds?|beyond|budget|ration|and there it stops|close|outgrow|oversho|smaller of|not? .*\b(?:pass|top)
-|\btops\b|unused|is left|further|or less|or lower|or beneath|or under|from above|stays? behind|licence|use up""".replace(
-    "\n", ""
-)
+_UPPER = r"""at most|at the most|no (?:more|greater|higher|larger|bigger|further) than|maximum|ceiling|\bcap|upper
+|up to|within|not exceed|exceeds?|beyond|budget|ration|and there it stops|close|outgrow|oversho|smaller of
+|not? .*\b(?:pass|top)|\btops\b|unused|is left|further|or less|or lower|or beneath|or under|from above
+|stays? behind|licence|use up""".replace("\n", "")
 _LOWER = r"""at least|no (?:less|fewer|smaller|lower) than|minimum|floor|lower limit|or more|or higher|or over|upwards
 |reach|fall short|short of|below|shrink|undersho|larger of|insist|owe|promise|pledge|quota|must make|smaller than
 |free to go|until|from underneath|runs? ahead|outdone|surplus|extra|welcome|has to climb""".replace("\n", "")
@@ -65,7 +64,9 @@ def sense_of(text: str) -> Sense | None:
 # ------------------------------------------------------------------------------------------------- loose reading
 
 _NUMBER_WORD = r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty(?:-\w+)?)"
-_NUMBER = re.compile(rf"\b(?:minus )?(?:\d+(?:\.\d+)?|{_NUMBER_WORD}(?: hundred(?: and {_NUMBER_WORD})?)?)(?: dozen| score)?\b")
+_NUMBER = re.compile(
+    rf"\b(?:minus )?(?:\d+(?:\.\d+)?|{_NUMBER_WORD}(?: hundred(?: and {_NUMBER_WORD})?)?)(?: dozen| score)?\b"
+)
 
 
 @dataclass
@@ -119,7 +120,11 @@ def _taken_apart(text: str, family: str) -> tuple[list[Entry], dict[str, float],
             code, price = re.search(r"\bx\d+\b", line), re.search(r"(\S+)$", line)
             cells = re.split("; ", line)
             if code and price and number_of(price[1]) is not None:
-                item = re.sub(r"[\[\];,]", "", line.replace(code[0], "")[: -len(price[1])] if code.start() < 4 else line[: code.start()])
+                item = re.sub(
+                    r"[\[\];,]",
+                    "",
+                    line.replace(code[0], "")[: -len(price[1])] if code.start() < 4 else line[: code.start()],
+                )
                 register.append(entry_of(FAMILIES[family], code[0], item.strip(), float(price[1])))
             elif len(cells) == 3 and cells[2] in COUNTED:
                 annex[cells[0]] = float(cells[1]) * COUNTED[cells[2]]
@@ -210,7 +215,10 @@ def _linked(reader: Reader) -> None:
                 passage.lines = list(dict.fromkeys([*passage.lines, *sorted(reader.lists.get(name, ()))]))
                 known = reader.figures.get(name, set())
                 passage.values |= known | {
-                    round(base + sign * step, 6) for base in known for step in list(passage.values)[:6] for sign in (1, -1)
+                    round(base + sign * step, 6)
+                    for base in known
+                    for step in list(passage.values)[:6]
+                    for sign in (1, -1)
                 }
 
 
@@ -243,7 +251,7 @@ def cleared(reader: Reader, model: LinearProgram) -> set[str]:
     found = set()
     for row in model.rows:
         terms = dict(row.terms)
-        exact = any(_same(terms, dict(said)) and (sense, rhs) == (row.sense, row.rhs) for said, sense, rhs in _scaled(reader, row.terms))
+        exact = any(_met(demand, row) for demand in reader.found.rows)
         loose = any(
             set(passage.lines) == terms.keys() and passage.sense == row.sense and _has(passage.values, row.rhs)
             for passage in reader.passages
@@ -261,10 +269,11 @@ def differences(reader: Reader, model: LinearProgram) -> list[list[Edit]]:
     """Edits of one element each, by how sure the match is: the same terms first, then nearly the same."""
     ranked: list[tuple[float, list[Edit]]] = []
     sound = cleared(reader, model)
-    open_rows = [row for row in model.rows if f"row:{row.name}" not in sound]
-    for row in open_rows:
+    kept = [row for row in model.rows if f"row:{row.name}" in sound]
+    asked = [demand for demand in reader.found.rows if not any(_met(demand, row) for row in kept)]
+    for row in (row for row in model.rows if row not in kept):
         mine = dict(row.terms)
-        for said, sense, rhs in _scaled(reader, row.terms):
+        for said, sense, rhs in _scaled(asked, row.terms):
             terms = dict(said)
             likeness = _likeness(mine, terms, row.sense == sense, row.rhs == rhs)
             edits: list[Edit] = [SetSense(row.name, sense)] if row.sense != sense else []  # type: ignore[arg-type]
@@ -303,16 +312,26 @@ def differences(reader: Reader, model: LinearProgram) -> list[list[Edit]]:
     return [edits for _, edits in ranked]
 
 
-def _scaled(reader: Reader, like: Sequence[tuple[str, float]]) -> list[tuple[Sequence[tuple[str, float]], str, float]]:
+def _met(demand: Demand, row: LinearRow) -> bool:
+    """Whether a row says what is asked for."""
+    return any(
+        _same(dict(row.terms), dict(terms)) and (sense, rhs) == (row.sense, row.rhs)
+        for terms, sense, rhs in _scaled([demand], row.terms)
+    )
+
+
+def _scaled(asked: Sequence[Demand], like: Sequence[tuple[str, float]]) -> list[Demand]:
     """The requirements that were understood, those that share a term with the row at the scale of that term."""
     found = []
     mine = dict(like)
-    for terms, sense, rhs in reader.found.rows:
+    for terms, sense, rhs in asked:
         shared = [(name, value) for name, value in terms if name in mine]
         if shared:
             factors = [mine[name] / value for name, value in shared if mine[name] / value > 0] or [1.0]
             factor = max(set(factors), key=factors.count)
-            found.append(([(name, round(factor * value, 6)) for name, value in terms], sense, round(factor * rhs, 6)))
+            found.append(
+                (tuple((name, round(factor * value, 6)) for name, value in terms), sense, round(factor * rhs, 6))
+            )
     return found
 
 
@@ -329,12 +348,20 @@ def _likeness(one: Terms, other: Terms, sense: bool, rhs: bool) -> float:
     return shared / max(1, len(one.keys() | other.keys())) + 0.2 * sense + 0.3 * rhs
 
 
-def repairs(instance: Instance, form: SpecForm, knows: Knowledge = "grammar") -> bool:
-    """Whether the compiler repairs a problem: subsystem first, feasible at the end, one submission."""
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of a compiler's attempt. `acted`: whether it found anything to change."""
+
+    acted: bool
+    repaired: bool
+
+
+def attempt(instance: Instance, form: SpecForm, knows: Knowledge = "grammar") -> Attempt:
+    """One attempt: subsystem first, feasible at the end, one submission; nothing where reading shows no difference."""
     text = instance.specification(form).text
     reader = read_prose(text, instance.family, knows) if form == "prose" else read_table(text)
-    model = instance.sabotaged
-    for _ in range(3):
+    model, full = instance.sabotaged, form == "table" or knows == "grammar"
+    for turn in range(3):
         iis = find_iis(model)
         if iis is None:
             break
@@ -342,14 +369,14 @@ def repairs(instance: Instance, form: SpecForm, knows: Knowledge = "grammar") ->
         if iis.integral:
             shown |= {f"column:{name}" for row in iis.row_names for name, _ in model.row(row).terms}
         options = [edits for edits in differences(reader, model) if element(edits[0]) in shown]
-        options += _left_over(model, sorted(shown - cleared(reader, model)), whole=form == "table" or knows == "grammar")
+        options += _left_over(model, sorted(shown - cleared(reader, model)), full)
         fixed = next((done for edits in options if (done := _tried(model, edits)) is not None and feasible(done)), None)
         if fixed is None and options:
             fixed = _tried(model, options[0])
         if fixed is None:
-            return False
+            return Attempt(turn > 0, False)
         model = fixed
-    return Checker(instance.original).repaired(model)
+    return Attempt(True, Checker(instance.original).repaired(model))
 
 
 def _left_over(model: LinearProgram, doubtful: Sequence[str], whole: bool) -> list[list[Edit]]:

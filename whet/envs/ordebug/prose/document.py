@@ -24,6 +24,9 @@ from whet.envs.ordebug.prose.references import Names, References, item_text, lis
 
 _DAYS = ("2 March", "9 March", "17 March", "4 April", "21 April", "5 May", "19 May", "1 June", "14 June", "30 June")
 
+NEAR = 20
+"""So many of the last lists and figures are looked at for one that another can be told by."""
+
 SHORT = 6
 """Up to this many rows a document is kept brief."""
 
@@ -64,7 +67,8 @@ class _Document:
     def group(self, names: Sequence[str]) -> str:
         """A group inline, by way of a list that is there already, or under the name of a list of its own."""
         wanted = frozenset(names)
-        for name, there in self.rng.sample(self.lists, len(self.lists)):
+        known = self.lists[-NEAR:]
+        for name, there in self.rng.sample(known, len(known)):
             if len(wanted ^ there) <= 1 and self.rng.random() < 0.7:
                 return self._by_list(name, there, wanted)
         if len(names) < 2 or self.rng.random() < (0.75 if self.brief else 0.45):
@@ -93,8 +97,9 @@ class _Document:
 
     def _by_others(self, value: float) -> str:
         """A figure by one or two that have names already."""
-        pairs = [(a, b) for a, x in self.figures for b, y in self.figures if a != b and tidy(x - y) == value]
-        sums = [(a, b) for a, x in self.figures for b, y in self.figures if a < b and tidy(x + y) == value]
+        known = self.figures[-NEAR:]
+        pairs = [(a, b) for a, x in known for b, y in known if a != b and tidy(x - y) == value]
+        sums = [(a, b) for a, x in known for b, y in known if a < b and tidy(x + y) == value]
         if pairs or sums:
             one, other = self.rng.choice(sums or pairs)
             return self.phrase("figure both" if sums else "figure apart", w=one, o=other)

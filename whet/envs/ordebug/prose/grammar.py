@@ -17,8 +17,19 @@ SORTS: Mapping[str, str] = {
     **dict.fromkeys("wo", "name"),
     **dict.fromkeys("lk", "line"),
     **dict.fromkeys("gh", "group"),
-    **{"q": "quantity", "x": "times", "y": "part", "r": "rates", "z": "marks", "ls": "lines"},
-    **{"i": "item", "p": "place", "t": "thing", "s": "subject", "d": "day", "v": "worth", "c": "column"},
+    "q": "quantity",
+    "x": "times",
+    "y": "part",
+    "r": "rates",
+    "z": "marks",
+    "ls": "lines",
+    "i": "item",
+    "p": "place",
+    "t": "thing",
+    "s": "subject",
+    "d": "day",
+    "v": "worth",
+    "c": "column",
 }
 """What sort of text stands in a part of a template, by the part's name."""
 

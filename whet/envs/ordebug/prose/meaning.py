@@ -1,6 +1,7 @@
 """What a remark means: linear forms over columns and over the names that other remarks define.
 
-A key of a form is a column, `@NAME` (a figure), `$NAME` (a list), `#SUBJECT` (hours of a resource) or empty (a constant).
+A key of a form is a column, `@NAME` (a figure), `$NAME` (a list), `#SUBJECT` (hours of a resource) or empty (a
+constant).
 """
 
 from __future__ import annotations

@@ -257,7 +257,9 @@ def misread(found: Understood, model: LinearProgram) -> list[str]:
         told = found.bounds.get(column.name, {})
         kind = "integer" if column.name in found.whole else "binary" if column.name in found.yes else "continuous"
         high = told.get("upper", 1.0 if kind == "binary" else INF)
-        same = abs(told.get("lower", 0.0) - column.lower) < 1e-6 and (high == column.upper or abs(high - column.upper) < 1e-6)
+        same = abs(told.get("lower", 0.0) - column.lower) < 1e-6 and (
+            high == column.upper or abs(high - column.upper) < 1e-6
+        )
         if not same or kind != column.kind:
             wrong.append(f"otherwise declared: {column.name}")
     return wrong

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -47,6 +48,10 @@ def item_text(words: Trade, item: Item) -> str:
     return words.item.format(thing=item.thing, place=item.place)
 
 
+SORTED_BY = ("place", "thing")
+"""What lines may have in common."""
+
+
 @dataclass(slots=True)
 class References:
     """Calls the lines of a problem, and groups of them, by their names or by what is true of them.
@@ -62,6 +67,23 @@ class References:
     described: float = 0.75
     """How often a line is called by something that is true of it alone."""
 
+    _order: list[str] = field(default_factory=list)
+    _place: dict[str, int] = field(default_factory=dict)
+    _prices: Counter[float] = field(default_factory=Counter)
+    _sorts: dict[str, Counter[str]] = field(default_factory=dict)
+    _ranks: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """What is true of a line is looked up, not counted again for every mention of it."""
+        self._order = [name for name, _ in self.register]
+        self._place = {name: place for place, name in enumerate(self._order)}
+        self._prices = Counter(price for _, price in self.register)
+        self._sorts = {sort: Counter(getattr(self.items[name], sort) for name in self._order) for sort in SORTED_BY}
+        beside: dict[str, list[str]] = {"": self._order}
+        for name in self._order:
+            beside.setdefault(self.items[name].place, []).append(name)
+        self._ranks = {place: self._ranked(names) for place, names in beside.items()}
+
     def named(self, name: str) -> str:
         return item_text(self.words, self.items[name])
 
@@ -75,9 +97,8 @@ class References:
 
     def _descriptions(self, name: str) -> list[Described]:
         """What is true of one line and of no other: its place in the register, its price, its rank."""
-        order = [listed_name for listed_name, _ in self.register]
-        price, item = dict(self.register), self.items[name]
-        place = order.index(name)
+        order, place, item = self._order, self._place[name], self.items[name]
+        price = self.register[place][1]
         found: list[Described] = []
         if place:
             found.append(("line after", {"i": self.named(order[place - 1])}))
@@ -85,28 +106,30 @@ class References:
             found.append(("line before", {"i": self.named(order[place + 1])}))
         if place in (0, len(order) - 1):
             found.append(("line first" if place == 0 else "line last", {}))
-        found += self._ranked(name, order, price)
-        beside = [other for other in order if self.items[other].place == item.place]
-        found += [(f"{key} of", {"p": item.place}) for key, _ in self._ranked(name, beside, price) if "second" not in key]
-        alike = [other for other in order if self.items[other].thing == item.thing]
-        if len(beside) == 1:
+        if name in self._ranks[""]:
+            found.append((self._ranks[""][name], {}))
+        rank = self._ranks[item.place].get(name, "second")
+        if "second" not in rank:
+            found.append((f"{rank} of", {"p": item.place}))
+        if self._sorts["place"][item.place] == 1:
             found.append(("line only place", {"p": item.place}))
-        if len(alike) == 1 and not item.switch:
+        if self._sorts["thing"][item.thing] == 1 and not item.switch:
             found.append(("line only thing", {"t": item.thing}))
-        if list(price.values()).count(price[name]) == 1:
-            found.append(("line price", {"n": number(price[name])}))
+        if self._prices[price] == 1:
+            found.append(("line price", {"n": number(price)}))
         return found
 
-    def _ranked(self, name: str, among: Sequence[str], price: Mapping[str, float]) -> list[Described]:
-        """The dearest or cheapest of some lines, or the next to it."""
+    def _ranked(self, among: Sequence[str]) -> dict[str, str]:
+        """The dearest and the cheapest of some lines, and the next to them."""
+        price = dict(self.register)
         ranked = sorted(among, key=lambda other: price[other])
         if len(ranked) < 2 or len({price[other] for other in ranked}) < len(ranked):
-            return []
+            return {}
         ranks = {ranked[0]: "low", ranked[-1]: "high"}
         if len(ranked) > 3:
             ranks |= {ranked[1]: "second low", ranked[-2]: "second high"}
         worth = "profit" if self.words.maximize else "cost"
-        return [(f"line {ranks[name]} {worth}", {})] if name in ranks else []
+        return {name: f"line {rank} {worth}" for name, rank in ranks.items()}
 
     def some(self, names: Sequence[str]) -> str:
         """The group, by what its members have in common where that says exactly who belongs to it."""
@@ -120,12 +143,10 @@ class References:
         found: list[Described] = []
         plain = {name: item for name, item in self.items.items() if not item.switch}
         gates = {item.place for item in self.items.values() if item.switch}
-        for place in sorted({item.place for item in plain.values()} - gates):
-            there = {name for name, item in plain.items() if item.place == place}
-            found += self._but(names, there, "group place", {"p": place})
-        for thing in sorted({item.thing for item in plain.values()}):
-            there = {name for name, item in plain.items() if item.thing == thing}
-            found += self._but(names, there, "group thing", {"t": thing})
+        for sort, barred in (("place", gates), ("thing", set[str]())):
+            for common in sorted({getattr(self.items[name], sort) for name in names} - barred):
+                there = {name for name, item in plain.items() if getattr(item, sort) == common}
+                found += self._but(names, there, f"group {sort}", {sort[0]: common})
         if not gates:
             found += self._but(names, set(plain), "group whole", {})
         return found

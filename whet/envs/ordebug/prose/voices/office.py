@@ -125,9 +125,7 @@ OFFICE = Voice(
         ),
         "say gate =": ("Without {l}, {q} is exactly zero; for each one that there is, it is exactly {f} more.",),
         "say stock": ("A stock of {f} is there to begin with in {w}.",),
-        "say demand =": (
-            "In {w}, the opening stock with {g} added and {h} taken away meets a demand of exactly {f}.",
-        ),
+        "say demand =": ("In {w}, the opening stock with {g} added and {h} taken away meets a demand of exactly {f}.",),
         "say demand >=": (
             "In {w}, the opening stock with {g} added and {h} taken away covers a demand of at least {f}.",
         ),
