@@ -22,10 +22,10 @@ from whet.envs.ordebug.families import FAMILIES
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Instance, SpecForm, shown_elements
 from whet.envs.ordebug.model import INF, LinearProgram, LinearRow, ModelError, Sense
+from whet.envs.ordebug.prose.comprehension import Comprehension, Demand, gather, grammar_of
 from whet.envs.ordebug.prose.figures import COUNTED, number_of
-from whet.envs.ordebug.prose.meaning import Entry, Meaning, entry_of
-from whet.envs.ordebug.prose.reading import Demand, Understood, gather, grammar_of
 from whet.envs.ordebug.prose.references import COINED
+from whet.envs.ordebug.prose.semantics import Entry, Semantics, entry_of
 from whet.envs.ordebug.prose.voices import OFFICE, VOICES
 from whet.envs.ordebug.solver import feasible
 
@@ -84,7 +84,7 @@ class Passage:
 class Reader:
     """A document as far as it was understood; `passages` hold what rules for exact phrases did not cover."""
 
-    found: Understood = field(default_factory=Understood)
+    found: Comprehension = field(default_factory=Comprehension)
     passages: list[Passage] = field(default_factory=list)
     lists: dict[str, set[str]] = field(default_factory=dict)
     figures: dict[str, set[float]] = field(default_factory=dict)
@@ -94,7 +94,7 @@ def read_prose(text: str, family: str, knows: Knowledge) -> Reader:
     """A document: by the phrases that are known, the rest by plain words."""
     voices = VOICES if knows == "grammar" else (OFFICE,)
     register, annex, remarks = _taken_apart(text, family)
-    grammar, meaning, reader = grammar_of(register, voices), Meaning(register), Reader()
+    grammar, meaning, reader = grammar_of(register, voices), Semantics(register), Reader()
     loose: list[str] = []
     for remark in remarks:
         claims = {meaning.claim(tree) for tree in grammar.remark(remark)}

@@ -77,8 +77,20 @@ class PanelRow:
         return self.best[1] - self.figures["chance"]
 
     @property
-    def holds(self) -> bool:
-        return self.above_chance <= MARGIN and self.figures["patterns"] < COMPILED
+    def error(self) -> float:
+        """The standard error of the best adversary's share."""
+        share = min(max(self.best[1], 1 / self.problems), 1 - 1 / self.problems)
+        return math.sqrt(share * (1 - share) / self.problems)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the cell may be published: `open` where so few problems cannot tell.
+
+        The best of five is above chance by about one standard error where nobody knows anything.
+        """
+        if self.figures["patterns"] >= COMPILED or self.above_chance - 3 * self.error > MARGIN:
+            return "no"
+        return "yes" if self.above_chance <= MARGIN else "open"
 
 
 def opinion(job: tuple[Cell, int, int]) -> Opinion:
@@ -193,7 +205,7 @@ def markdown(rows: Sequence[PanelRow]) -> str:
     """The panel as a table."""
     head = (
         "| cell | problems | rows | suspects | chance | best without text | above chance | patterns | grammar "
-        "| table | search | drop |\n|---|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|"
+        "| table | search | drop | published |\n|---|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|---|"
     )
     lines = []
     for row in rows:
@@ -201,7 +213,8 @@ def markdown(rows: Sequence[PanelRow]) -> str:
         shares = " | ".join(_percent(row.figures[key]) for key in ("patterns", "grammar", "table", "search", "drop"))
         lines.append(
             f"| `{row.name}` | {row.problems} | {row.rows} | {row.suspects:.1f} | {_percent(row.figures['chance'])} "
-            f"| {_percent(value)} ({name}) | {100 * row.above_chance:+.0f} | {shares} |"
+            f"| {_percent(value)} ({name}) | {100 * row.above_chance:+.0f} ± {100 * row.error:.0f} | {shares} "
+            f"| {row.verdict} |"
         )
     return "\n".join([head, *lines])
 

@@ -13,11 +13,11 @@ from whet.envs.ordebug.edits import SetRhs, SetSense
 from whet.envs.ordebug.families import FAMILIES, ProblemDraft, draw
 from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.prose import faults_of
+from whet.envs.ordebug.prose.comprehension import grammar_of, misread, taken_apart, understood
 from whet.envs.ordebug.prose.document import prose
 from whet.envs.ordebug.prose.figures import expression, number_of, plain
 from whet.envs.ordebug.prose.grammar import SORTS, Voice
-from whet.envs.ordebug.prose.meaning import Meaning
-from whet.envs.ordebug.prose.reading import grammar_of, misread, taken_apart, understood
+from whet.envs.ordebug.prose.semantics import Semantics
 from whet.envs.ordebug.prose.voices import OFFICE, VOICES, YARD, voice_of
 from whet.envs.splits import split_of
 
@@ -42,7 +42,7 @@ def test_a_number_in_words_is_the_number(voice: Voice, number: float) -> None:
 @SPOKEN
 @pytest.mark.parametrize("number", [3.0, 12.0, 37.5, 84.0, 240.0])
 def test_an_expression_has_the_value_it_stands_for(voice: Voice, number: float) -> None:
-    grammar, meaning = grammar_of([], (voice,)), Meaning([])
+    grammar, meaning = grammar_of([], (voice,)), Semantics([])
     for seed in range(60):
         said = expression(random.Random(seed), voice, number)
         values = {round(meaning.figure(tree)[""], 6) for tree in grammar.parses("figure", said)}
@@ -80,7 +80,7 @@ def test_a_reader_of_both_voices_finds_one_meaning_in_every_remark(family: str) 
             found = understood(told.text, FAMILIES[family], (voice,))
             assert (found.twofold, found.unread) == ([], [])
             document = taken_apart(told.text, FAMILIES[family], (voice,))
-            grammar, meaning = grammar_of(document.register, VOICES), Meaning(document.register)
+            grammar, meaning = grammar_of(document.register, VOICES), Semantics(document.register)
             for remark in document.remarks:
                 assert len({meaning.claim(tree) for tree in grammar.remark(remark)}) == 1, remark
 

@@ -6,9 +6,9 @@ import random
 
 from whet.envs.ordebug.families import FAMILIES, ProblemDraft
 from whet.envs.ordebug.instance import Specification
+from whet.envs.ordebug.prose.comprehension import misread, understood
 from whet.envs.ordebug.prose.document import SHORT, prose
 from whet.envs.ordebug.prose.grammar import Voice
-from whet.envs.ordebug.prose.reading import misread, understood
 from whet.envs.ordebug.prose.table import table
 from whet.errors import WhetError
 

@@ -42,7 +42,7 @@ def entry_of(trade: Trade, column: str, item: str, price: float) -> Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class Semantics:
     """Reads trees with the register at hand."""
 
     register: Sequence[Entry]
@@ -80,8 +80,8 @@ class Meaning:
                 form = {self.line(tree.parts["l"]): 1.0, self.line(tree.parts["k"]): -self.times(tree.parts["y"])}
                 return ("limit", _frozen(form), sort[2], ())
             case "gate":
-                form, limit = self.quantity(tree.parts["q"]), self.figure(tree.parts["f"])
-                return ("gate", _frozen(form), sort[2], _frozen(limit), self.line(tree.parts["l"]))
+                limited, limit = self.quantity(tree.parts["q"]), self.figure(tree.parts["f"])
+                return ("gate", _frozen(limited), sort[2], _frozen(limit), self.line(tree.parts["l"]))
             case "stock":
                 return ("stock", self._name(tree), _frozen(self.figure(tree.parts["f"])))
             case "demand":
@@ -123,16 +123,20 @@ class Meaning:
         base = self.number(tree.parts["n"])
         found = {self.line(tree.parts["l"]): base / scale}
         for part in tree.parts["r"].parts.values():
-            sort = part.key.split()[1]
-            value = {
-                "plain": lambda part=part: self.number(part.parts["n"]),
-                "times": lambda part=part: base * self.times(part.parts["x"]),
-                "same": lambda: base,
-                "up": lambda part=part: base + self.number(part.parts["n"]),
-                "down": lambda part=part: base - self.number(part.parts["n"]),
-            }[sort]()
-            found[self.line(part.parts["l"])] = value / scale
+            found[self.line(part.parts["l"])] = self._rate(part, base) / scale
         return found
+
+    def _rate(self, part: Tree, base: float) -> float:
+        """What a line uses, where the first uses `base`."""
+        match part.key.split()[1]:
+            case "plain":
+                return self.number(part.parts["n"])
+            case "times":
+                return base * self.times(part.parts["x"])
+            case "same":
+                return base
+            case way:
+                return base + self._signed(part, way)
 
     def _marks(self, tree: Tree) -> Form:
         found: dict[str, float] = {}

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from whet.envs.ordebug.families.vocabulary import Trade
 from whet.envs.ordebug.model import INF, LinearProgram
 from whet.envs.ordebug.prose.figures import COUNTED, number_of
-from whet.envs.ordebug.prose.grammar import Grammar, Tree, Voice
-from whet.envs.ordebug.prose.meaning import Claim, Entry, Meaning, entry_of
+from whet.envs.ordebug.prose.grammar import Grammar, Voice
 from whet.envs.ordebug.prose.references import COINED
+from whet.envs.ordebug.prose.semantics import Claim, Entry, Semantics, entry_of
 
 Demand = tuple[tuple[tuple[str, float], ...], str, float]
 """A requirement: its terms by name, its sense, its right-hand side."""
@@ -26,7 +26,7 @@ _NAME = re.compile(r"([A-Z][a-z]+)(?: \d+)?")
 
 
 @dataclass(slots=True)
-class Understood:
+class Comprehension:
     """What a document asks for. `unread` and `twofold`: remarks with no meaning, or with more than one."""
 
     rows: list[Demand] = field(default_factory=list)
@@ -120,11 +120,11 @@ def _in_turn(text: str) -> Iterator[list[str]]:
     yield text.split("; ")
 
 
-def understood(text: str, trade: Trade, voices: Sequence[Voice]) -> Understood:
+def understood(text: str, trade: Trade, voices: Sequence[Voice]) -> Comprehension:
     """What a document says to a reader who knows these voices."""
     document = taken_apart(text, trade, voices)
-    grammar, meaning = grammar_of(document.register, voices), Meaning(document.register)
-    found = Understood()
+    grammar, meaning = grammar_of(document.register, voices), Semantics(document.register)
+    found = Comprehension()
     for remark in document.remarks:
         claims = {meaning.claim(tree) for tree in grammar.remark(remark)}
         if not claims:
@@ -137,7 +137,7 @@ def understood(text: str, trade: Trade, voices: Sequence[Voice]) -> Understood:
     return found
 
 
-def gather(found: Understood, annex: Mapping[str, float]) -> None:
+def gather(found: Comprehension, annex: Mapping[str, float]) -> None:
     """Put the claims together: names are replaced by what they stand for."""
     known: dict[str, dict[str, float]] = {f"@{name}": {"": value} for name, value in annex.items()}
     marks: dict[str, dict[str, float]] = {}
@@ -169,7 +169,7 @@ def gather(found: Understood, annex: Mapping[str, float]) -> None:
 
 
 def _taken(
-    found: Understood,
+    found: Comprehension,
     claim: Claim,
     known: Mapping[str, Mapping[str, float]],
     marks: Mapping[str, Mapping[str, float]],
@@ -205,9 +205,9 @@ def _taken(
             if left is not None:
                 found.rows.append(_demand(left, sense))
         case ("range", form, low, high):
-            least, most, column = solved((low, 1.0)), solved((high, 1.0)), solved((form, 1.0))
-            if least is not None and most is not None and column is not None and len(column) == 1:
-                found.bounds[next(iter(column))] = {"lower": least.get("", 0.0), "upper": most.get("", 0.0)}
+            least, most, left = solved((low, 1.0)), solved((high, 1.0)), solved((form, 1.0))
+            if least is not None and most is not None and left is not None and len(left) == 1:
+                found.bounds[next(iter(left))] = {"lower": least.get("", 0.0), "upper": most.get("", 0.0)}
         case ("whole", frozenset() as names):
             found.whole |= names
         case ("yes", frozenset() as names):
@@ -240,7 +240,7 @@ def _demand(left: Mapping[str, float], sense: str) -> Demand:
     return terms, sense, round(-left.get("", 0.0), 6) + 0.0
 
 
-def misread(found: Understood, model: LinearProgram) -> list[str]:
+def misread(found: Comprehension, model: LinearProgram) -> list[str]:
     """What a document that was understood says otherwise than the model, or not at all."""
     wrong = [f"not understood: {said}" for said in found.unread]
     wrong += [f"twofold: {said}" for said in found.twofold]
@@ -282,4 +282,4 @@ def _alike(one: Demand, other: Demand) -> bool:
     )
 
 
-__all__ = ["Document", "Tree", "Understood", "gather", "grammar_of", "misread", "taken_apart", "understood"]
+__all__ = ["Comprehension", "Document", "gather", "grammar_of", "misread", "taken_apart", "understood"]
