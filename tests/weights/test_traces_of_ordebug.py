@@ -23,7 +23,7 @@ def test_two_steps_of_imitation_on_traces_of_tiny_problems(tmp_path: Path) -> No
     config = sft_config(
         talking_weights(tmp_path / "base", READING),
         env={"name": "ordebug/tiny_near", "args": {"max_steps": 2, **rung}},
-        train={"tasks": 2, "select": 2, "test": 2},
+        train={"tasks": 4, "select": 4, "test": 4},
         tune={"steps": 2, "segment": 2, "micro": 2},
         sft={"source": "chat", "path": str(file), "batch": 4},
     )

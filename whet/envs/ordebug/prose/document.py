@@ -148,7 +148,10 @@ class _Document:
             return
         other, held = self.rng.choice(self.figures)
         gap = tidy(value - held)
-        self.say(f"gap {'up' if gap >= 0 else 'down'}", w=name, o=other, n=self.plain(abs(gap)))
+        if not gap:
+            self.say("is", w=name, f=self.phrase("figure named", w=other))
+            return
+        self.say(f"gap {'up' if gap > 0 else 'down'}", w=name, o=other, n=self.plain(abs(gap)))
 
     def _amended(self, name: str, value: float) -> None:
         rng = self.rng

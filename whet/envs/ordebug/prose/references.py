@@ -44,7 +44,7 @@ def listed(parts: Sequence[str]) -> str:
 
 def item_text(words: Trade, item: Item) -> str:
     if item.switch:
-        return f"{item.thing} at {item.place}"
+        return words.gate.format(place=item.place)
     return words.item.format(thing=item.thing, place=item.place)
 
 

@@ -32,7 +32,7 @@ class Entry:
 
 def entry_of(trade: Trade, column: str, item: str, price: float) -> Entry:
     """The thing and the place that a line of the register speaks of; a switch has a thing of its own."""
-    for template in (f"{trade.switch} at {{place}}", trade.item):
+    for template in (trade.gate, trade.item):
         pattern = re.escape(template).replace(r"\{thing\}", "(?P<thing>.+)").replace(r"\{place\}", "(?P<place>.+)")
         found = re.fullmatch(pattern, item)
         if found:

@@ -57,7 +57,7 @@ YARD = Voice(
             "Set against {f}, {q} has to be equal to it.",
             "It suits us if {q} draws level with {f}, nothing else does.",
             "Whether too small or too large, any departure of {q} from {f} is an error.",
-            "We plan {q} at {f} sharp.",
+            "We plan {q} sharp at {f}.",
             "In a tug of war, {q} and {f} make a draw, every time.",
         ),
         "say about": (
@@ -92,11 +92,11 @@ YARD = Voice(
         "say moved up": ("By decree of {d}, {w} grows by {n}.", "{n} came on top of {w} on {d}."),
         "say moved down": ("By decree of {d}, {w} shrinks by {n}.", "{n} came off {w} on {d}."),
         "say amended up": (
-            "Until {d} the level {w} was {f}; from then on it is {n} higher.",
+            "Until {d} the level {w} was {f}; from then on it is {n} greater.",
             "{w} used to be {f}, but {n} went on top on {d}.",
         ),
         "say amended down": (
-            "Until {d} the level {w} was {f}; from then on it is {n} deeper.",
+            "Until {d} the level {w} was {f}; from then on it is {n} smaller.",
             "{w} used to be {f}, but {n} was cut away on {d}.",
         ),
         "say gap up": ("{w} outdoes {o} by {n}.", "Between {o} and {w} there are {n}, in favour of the latter."),
@@ -113,8 +113,8 @@ YARD = Voice(
             "Whoever finds the key of the {p} shed gets {n} coins.",
         ),
         # ----------------------------------------------------------------- data, and rules of their own form
-        "say rates hours": ("{s} is kept busy for {n} hours by one piece of {l}; {r}.",),
-        "say rates minutes": ("{s} is kept busy for {n} minutes by one piece of {l}; {r}.",),
+        "say rates hours": ("{s} is kept busy for {n} hours by one piece of {l} (the opening amount); {r}.",),
+        "say rates minutes": ("{s} is kept busy for {n} minutes by one piece of {l} (the opening amount); {r}.",),
         "rate plain": ("{l} needs {n}", "with {l} count on {n}"),
         "rate times": ("{l} needs {x} the opening amount",),
         "rate same": ("{l} needs the opening amount",),
@@ -145,7 +145,7 @@ YARD = Voice(
             "{q} lives between {f} and a point {e} further up.",
             "{q} sets out at {f} and has {e} to move up in.",
         ),
-        "say whole": ("{ls} come in full pieces only.", "No fractions for {ls}."),
+        "say whole": ("Full pieces only for {ls}.", "No fractions for {ls}."),
         "say yes": ("{ls} can be had once or not at all.",),
         # ----------------------------------------------------------------- figures
         "count 12": ("{n} dozen",),
@@ -158,7 +158,7 @@ YARD = Voice(
         "figure price": ("the unit {v} of {l}",),
         "figure price up": ("the unit {v} of {l} and {n} besides",),
         "figure price down": ("the unit {v} of {l} bar {n}",),
-        "figure named": ("the level {w}", "as much as {w} says"),
+        "figure named": ("the level {w}", "what {w} says"),
         "figure named up": ("the level {w} and {n} besides",),
         "figure named down": ("the level {w} bar {n}",),
         "figure both": ("the levels {w} and {o} heaped up",),
@@ -190,8 +190,8 @@ YARD = Voice(
         "part 3": ("75 percent of the whole",),
         "part 4": ("80 percent of the whole",),
         # ----------------------------------------------------------------- lines, groups, quantities
-        "line after": ("the successor of {i} on the roll", "whatever stands underneath {i}"),
-        "line before": ("the predecessor of {i} on the roll", "whatever stands on top of {i}"),
+        "line after": ("the successor of {i} on the roll", "whatever the roll has straight underneath {i}"),
+        "line before": ("the predecessor of {i} on the roll", "whatever the roll has straight over {i}"),
         "line first": ("the item at the head of the roll",),
         "line last": ("the item at the foot of the roll",),
         "line low cost": ("the item that no other undercuts in price",),
@@ -224,7 +224,7 @@ YARD = Voice(
         "quantity minus": ("minus one times {g}",),
         "quantity line": ("the quantity of {l}",),
         "quantity count": ("the count of {l}",),
-        "quantity hours": ("the running time of {s} in hours", "the clock of {s}, read in hours,"),
-        "quantity average": ("the mean {s}, every item counted by its quantity,",),
+        "quantity hours": ("the running time of {s} in hours", "the clock of {s} (read in hours)"),
+        "quantity average": ("the mean {s} (every item counted by its quantity)",),
     },
 )
