@@ -1,11 +1,14 @@
 """Environment `ordebug`: problems and certificates, the panel of adversaries for every cell, policies, pace, imports.
 
-`--quick` takes a few problems of each cell; `--write` puts the panel into docs/ordebug.md. Needs the extra
-`ordebug-bench` (scikit-learn, PuLP with CBC).
+`--quick` takes a few problems of each cell; `--panel` measures the panel alone; `--write` puts it into docs/ordebug.md.
+What the panel has seen is kept under the user's cache, problem by problem: started again, it goes on where it stopped.
+`--within SECONDS` of CPU time ends it early, with the problems that there are. Needs the extra `ordebug-bench`
+(scikit-learn, PuLP with CBC).
 """
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import sys
 import tempfile
@@ -16,10 +19,11 @@ from pathlib import Path
 from statistics import fmean
 
 import ordebug_cbc as cbc
-from ordebug_panel import COMPILED, MARGIN, PanelRow, markdown, panel
+from ordebug_panel import COMPILED, MARGIN, Notebook, PanelRow, markdown, panel
 from ordebug_play import iis_milliseconds, pace, two_against_one
 from rows import Row, arguments, report
 
+from whet.envs.ordebug.cache import default_folder
 from whet.envs.ordebug.certificate import REMOVAL_ROWS, verify
 from whet.envs.ordebug.directory import load_directory
 from whet.envs.ordebug.edits import apply_all
@@ -39,9 +43,9 @@ SEED = 2026
 HELD_OUT_SEED = 20_261_115
 """Problems of this seed are looked at by the panel alone: nothing was tuned on them."""
 
-PANEL = {"easy": 80, "medium": 40, "hard": 32, "tiny": 40, "small": 32, "large": 12}
-ENOUGH = 80
-"""Problems of a cell or rung in the panel, and how many are needed to hold a figure against a bar."""
+CELL_PROBLEMS = {"easy": 80, "medium": 40, "hard": 16}
+RUNG_PROBLEMS = {"tiny": 40, "small": 20, "medium": 10, "large": 5}
+"""Problems of a cell, and of a rung, in the panel: together some 20 minutes of CPU time."""
 
 SECOND = 5
 """Problems of a cell that another engine is asked about."""
@@ -130,33 +134,25 @@ def panel_groups(quick: bool) -> list[tuple[str, list[Cell], int]]:
 
     Classifiers need many, and easy problems are made fast.
     """
-    groups = [(cell.name, [cell], 8 if quick else PANEL[cell.difficulty]) for cell in CELLS]
+    groups = [(cell.name, [cell], 8 if quick else CELL_PROBLEMS[cell.difficulty]) for cell in CELLS]
     for size in SIZES[:-1]:
         for subtlety in SUBTLETIES:
             there = [made for made in RUNGS if made.sizes == (size,) and made.subtlety == subtlety]
-            groups.append((f"{size}_{subtlety}", there, 8 if quick else PANEL[size]))
+            groups.append((f"{size}_{subtlety}", there, 8 if quick else RUNG_PROBLEMS[size]))
     return groups
 
 
-def panel_rows(quick: bool, pool: ProcessPoolExecutor, kept: list[PanelRow]) -> Iterator[Row]:
+def panel_rows(quick: bool, notebook: Notebook, within: float, kept: list[PanelRow]) -> Iterator[Row]:
     """The panel; what is kept goes into the documentation."""
-    for row in panel(panel_groups(quick), HELD_OUT_SEED, pool):
+    for row in panel(panel_groups(quick), HELD_OUT_SEED, notebook, within):
         kept.append(row)
         name, value = row.best
-        said = f"{row.problems} problems, chance {row.figures['chance']:.2f}, best {name} {value:.2f}"
-        above, patterns = row.above_chance, row.figures["patterns"]
-        enough = row.problems >= ENOUGH
-        yield Row(
-            f"panel/{row.name}/above_chance",
-            above,
-            "share",
-            MARGIN,
-            above <= MARGIN if enough else None,
-            condition=said,
-        )
+        said = f"{row.problems} problems, chance {row.figures['chance']:.2f}, best {name} {value:.2f} ± {row.error:.2f}"
+        holds = {"yes": True, "no": False}.get(row.verdict)
+        yield Row(f"panel/{row.name}/above_chance", row.above_chance, "share", MARGIN, holds, condition=said)
+        patterns = row.figures["patterns"]
         yield Row(f"panel/{row.name}/patterns", patterns, "repaired", COMPILED, patterns < COMPILED, condition=said)
-        inverse = row.figures["inverse"]
-        yield Row(f"panel/{row.name}/inverse", inverse, "repaired", condition="knows the generator's grammar")
+        yield Row(f"panel/{row.name}/grammar", row.figures["grammar"], "repaired", condition="knows both voices")
 
 
 def agreement_rows(instances: Sequence[Instance], pool: ProcessPoolExecutor) -> Iterator[Row]:
@@ -216,11 +212,13 @@ def huge_rows(pool: ProcessPoolExecutor) -> Iterator[Row]:
     yield Row("huge/oracle", known, "repaired", 1.0, known == 1.0, condition=f"{min(sizes)} to {max(sizes)} rows")
 
 
-def measured(quick: bool, kept: list[PanelRow]) -> Iterator[Row]:
+def measured(quick: bool, alone: bool, within: float, kept: list[PanelRow]) -> Iterator[Row]:
     n = 1 if quick else 20
+    yield from panel_rows(quick, Notebook(default_folder().parent / "ordebug-panel"), within, kept)
+    if alone:
+        return
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as name, ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
-        yield from panel_rows(quick, pool, kept)
         yield from generation_rows(Path(name), n)
         instances = load_directory(Path(name) / "first").instances
         yield from certificate_rows(instances, n, pool)
@@ -241,11 +239,27 @@ def write_panel(rows: Sequence[PanelRow]) -> None:
     DOCS.write_text(f"{before}{BEGIN}\n{markdown(rows)}\n{END}{after}", encoding="utf-8")
 
 
+def taken(flag: str) -> bool:
+    """Whether a flag of this bench alone was given; the common ones are read by `arguments`."""
+    found = flag in sys.argv
+    sys.argv = [word for word in sys.argv if word != flag]
+    return found
+
+
+def seconds() -> float:
+    """The number after `--within`."""
+    if "--within" not in sys.argv:
+        return math.inf
+    place = sys.argv.index("--within")
+    found = float(sys.argv[place + 1])
+    del sys.argv[place : place + 2]
+    return found
+
+
 if __name__ == "__main__":
-    writes = "--write" in sys.argv
-    sys.argv = [word for word in sys.argv if word != "--write"]
+    writes, alone, within = taken("--write"), taken("--panel"), seconds()
     chosen = arguments(__doc__)
     found: list[PanelRow] = []
-    report(measured(chosen.quick, found), chosen.json)
+    report(measured(chosen.quick, alone, within, found), chosen.json)
     if writes:
         write_panel(found)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from whet.envs.ordebug.iis import Iis
 from whet.envs.ordebug.instance import Instance
 from whet.envs.ordebug.model import INF, Column, LinearProgram, LinearRow
 from whet.envs.ordebug.solver import elastic, extreme
@@ -57,18 +58,14 @@ def features(instance: Instance) -> Features:
     sizes = Counter(len(row.terms) for row in model.rows)
     figures = [abs(row.rhs) for row in model.rows]
     groups = Counter(tuple(sorted(name for name, _ in row.terms)) for row in model.rows)
-    members, many = set(shown.row_names), len(shown.row_names)
-    others = set(shown.column_names)
+    members, others = set(shown.row_names), set(shown.column_names)
     if instance.kind != "B":
         for place, row in enumerate(model.rows):
             key = tuple(sorted(name for name, _ in row.terms))
             shared = alike[len(row.terms), row.sense] / sizes[len(row.terms)]
             found[f"row:{row.name}"] = [
                 1.0,
-                float(row.name in members),
-                many,
-                len(others),
-                place / len(model.rows),
+                *_seat(row.name in members, shown, place / len(model.rows)),
                 senses[row.sense] / len(model.rows),
                 shared,
                 groups[key],
@@ -84,10 +81,7 @@ def features(instance: Instance) -> Features:
         for place, column in enumerate(model.columns):
             found[f"column:{column.name}"] = [
                 0.0,
-                float(column.name in others),
-                many,
-                len(others),
-                place / len(model.columns),
+                *_seat(column.name in others, shown, place / len(model.columns)),
                 lowers[column.lower] / len(model.columns),
                 uppers[column.upper] / len(model.columns),
                 kinds[column.kind] / len(model.columns),
@@ -96,6 +90,11 @@ def features(instance: Instance) -> Features:
             ]
     width = max(len(values) for values in found.values())
     return {name: values + [0.0] * (width - len(values)) for name, values in found.items()}
+
+
+def _seat(inside: bool, shown: Iis, place: float) -> list[float]:
+    """Where an element stands: in the subsystem or not, how large that is, how far down the model."""
+    return [float(inside), len(shown.row_names), len(shown.column_names), place]
 
 
 def _row(row: LinearRow, model: LinearProgram, figures: Sequence[float]) -> list[float]:

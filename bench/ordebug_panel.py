@@ -6,20 +6,25 @@ trained on three quarters of a cell's problems and asked about the fourth, in tu
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 import ordebug_compiler as compiler
+import orjson
 from ordebug_adversaries import FINGERS, Features, chance, features, new_classifier, uniform
 
+from whet.envs.ordebug import maker
 from whet.envs.ordebug.instance import Instance
 from whet.envs.ordebug.ladder import Cell
 from whet.envs.ordebug.maker import make
 from whet.envs.ordebug.search import search
+from whet.keys import digest
 
 MARGIN = 0.10
 """How far the best adversary without specification may be above chance."""
@@ -42,9 +47,9 @@ class Opinion:
     uniform: float
     fingers: dict[str, bool]
     features: Features
-    wrong: frozenset[str]
+    wrong: list[str]
     patterns: bool
-    inverse: bool
+    grammar: bool
     table: bool
     search: bool
     dropped: bool
@@ -72,15 +77,26 @@ class PanelRow:
         return self.best[1] - self.figures["chance"]
 
     @property
-    def holds(self) -> bool:
-        return self.above_chance <= MARGIN and self.figures["patterns"] < COMPILED
+    def error(self) -> float:
+        """The standard error of the best adversary's share."""
+        share = min(max(self.best[1], 1 / self.problems), 1 - 1 / self.problems)
+        return math.sqrt(share * (1 - share) / self.problems)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the cell may be published: `open` where so few problems cannot tell.
+
+        The best of five is above chance by about one standard error where nobody knows anything.
+        """
+        if self.figures["patterns"] >= COMPILED or self.above_chance - 3 * self.error > MARGIN:
+            return "no"
+        return "yes" if self.above_chance <= MARGIN else "open"
 
 
 def opinion(job: tuple[Cell, int, int]) -> Opinion:
     """Make a problem and have it looked at by everybody who needs no training."""
     cell, index, seed = job
-    instance = make(cell, None, index, seed)
-    return opinion_of(instance)
+    return opinion_of(make(cell, "test", index, seed))
 
 
 def opinion_of(instance: Instance) -> Opinion:
@@ -93,10 +109,10 @@ def opinion_of(instance: Instance) -> Opinion:
         uniform(instance),
         {name: finger(instance) in instance.elements for name, finger in FINGERS.items()},
         features(instance),
-        instance.elements,
-        compiler.repairs(instance, "prose", resolve=False),
-        compiler.repairs(instance, "prose"),
-        compiler.repairs(instance, "table"),
+        sorted(instance.elements),
+        compiler.attempt(instance, "prose", "patterns").repaired,
+        compiler.attempt(instance, "prose", "grammar").repaired,
+        compiler.attempt(instance, "table").repaired,
         search(instance, TRIES).edits is not None,
         told.drop_first,
     )
@@ -110,7 +126,7 @@ def panel_row(name: str, opinions: Sequence[Opinion]) -> PanelRow:
         "boosted trees": trained("boosted", opinions),
         "forest": trained("forest", opinions),
         "patterns": fmean(each.patterns for each in opinions),
-        "inverse": fmean(each.inverse for each in opinions),
+        "grammar": fmean(each.grammar for each in opinions),
         "table": fmean(each.table for each in opinions),
         "search": fmean(each.search for each in opinions),
         "drop": fmean(each.dropped for each in opinions),
@@ -138,26 +154,67 @@ def trained(kind: str, opinions: Sequence[Opinion]) -> float:
     return fmean(hits)
 
 
-def panel(cells: Sequence[tuple[str, Sequence[Cell], int]], seed: int, pool: ProcessPoolExecutor) -> Iterator[PanelRow]:
-    """A row for each name: so many problems of its cells in turn."""
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """Opinions on disk, a line for each problem: a panel that was interrupted goes on where it stopped."""
+
+    folder: Path
+
+    @property
+    def _digest(self) -> str:
+        """The code that problems and opinions come from; with another one, everything is looked at anew."""
+        room = Path(maker.__file__).parent
+        files = [*(room / "prose").rglob("*.py"), *(room / "families").glob("*.py"), *(room / "faults").glob("*.py")]
+        files += [room / "maker.py", *Path(__file__).parent.glob("ordebug_[ac]*.py")]
+        return digest(*(path.read_text(encoding="utf-8") for path in sorted(files)))[:12]
+
+    def _path(self, name: str, seed: int) -> Path:
+        return self.folder / f"{name}-{seed}-{self._digest}.jsonl"
+
+    def held(self, name: str, seed: int) -> list[Opinion]:
+        path = self._path(name, seed)
+        lines = path.read_bytes().splitlines() if path.exists() else []
+        return [Opinion(**orjson.loads(line)) for line in lines]
+
+    def keep(self, name: str, seed: int, made: Opinion) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self._path(name, seed).open("ab") as file:
+            file.write(orjson.dumps(made) + b"\n")
+
+
+def panel(
+    cells: Sequence[tuple[str, Sequence[Cell], int]], seed: int, notebook: Notebook, within: float = math.inf
+) -> Iterator[PanelRow]:
+    """A row for each name: so many problems of its cells in turn.
+
+    `within`: seconds of CPU time after which no further problem is looked at; a row then has those that there are.
+    """
     for name, members, n in cells:
-        jobs = [(members[place % len(members)], place // len(members), seed) for place in range(n)]
-        yield panel_row(name, list(pool.map(opinion, jobs, chunksize=4)))
+        held = notebook.held(name, seed)
+        for place in range(len(held), n):
+            if time.process_time() > within:
+                break
+            made = opinion((members[place % len(members)], place // len(members), seed))
+            notebook.keep(name, seed, made)
+            held.append(made)
+        if len(held) >= FOLDS:
+            yield panel_row(name, held[:n])
 
 
 def markdown(rows: Sequence[PanelRow]) -> str:
     """The panel as a table."""
     head = (
-        "| cell | problems | rows | suspects | chance | best without text | above chance | patterns | inverse "
-        "| table | search | drop |\n|---|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|"
+        "| cell | problems | rows | suspects | chance | best without text | above chance | patterns | grammar "
+        "| table | search | drop | published |\n|---|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|---|"
     )
     lines = []
     for row in rows:
         name, value = row.best
-        shares = " | ".join(_percent(row.figures[key]) for key in ("patterns", "inverse", "table", "search", "drop"))
+        shares = " | ".join(_percent(row.figures[key]) for key in ("patterns", "grammar", "table", "search", "drop"))
         lines.append(
             f"| `{row.name}` | {row.problems} | {row.rows} | {row.suspects:.1f} | {_percent(row.figures['chance'])} "
-            f"| {_percent(value)} ({name}) | {100 * row.above_chance:+.0f} | {shares} |"
+            f"| {_percent(value)} ({name}) | {100 * row.above_chance:+.0f} ± {100 * row.error:.0f} | {shares} "
+            f"| {row.verdict} |"
         )
     return "\n".join([head, *lines])
 

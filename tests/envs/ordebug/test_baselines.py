@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from envs.ordebug.puzzles import acts, crossed, doubled, driven, flipped, played, task, twofold, typed
+from envs.ordebug.puzzles import acts, crossed, doubled, driven, flipped, made, played, task, twofold, typed
 
 from whet.envs.ordebug.baselines import all_baselines, replayed
 from whet.envs.ordebug.environment import instance_of
@@ -22,6 +22,13 @@ def attempt(name: str, one: Instance, protocol: Protocol = "text") -> Transcript
     asked = task(one, settings)
     policy = all_baselines(protocol, instance_of)[name]
     return driven(one, lambda said, _: policy(asked, said), settings)
+
+
+def test_the_oracle_adds_a_row_that_is_missing_and_dropping_or_searching_does_not() -> None:
+    one = made("tiny_near_missing")
+    assert {name: attempt(name, one).score.hard for name in ("oracle", "drop-first-iis", "elastic", "search")} == {
+        "oracle": 1, "drop-first-iis": 0, "elastic": 0, "search": 0,
+    }  # fmt: skip
 
 
 def test_the_six_of_them_are_there() -> None:

@@ -120,6 +120,34 @@ def test_a_record_that_cannot_be_used_is_refused(folder: Path, change: Callable[
     assert [said in refused.why for refused in found.refused] == [True]
 
 
+@pytest.mark.parametrize(
+    ("off", "gap", "taken"),
+    [(0.9e-4, None, True), (-0.9e-4, None, True), (3e-4, None, False), (3e-4, 1e-3, True), (2e-3, 1e-3, False)],
+)
+def test_the_record_of_a_model_with_whole_numbers_may_be_off_by_the_gap_of_its_solver(
+    folder: Path, off: float, gap: float | None, taken: bool
+) -> None:
+    """A solver stops within a gap of the optimum: what it recorded then is not the optimum."""
+
+    def record(problems: list[Any]) -> None:
+        mixed = next(problem for problem in problems if "mip" in problem["problem_id"])
+        mixed["original_objective"] *= 1.0 + off
+        if gap is not None:
+            mixed["mip_gap"] = gap
+
+    found = changed(folder, record)
+    assert len(found.instances) == (12 if taken else 11)
+    assert all("the record says" in refused.why for refused in found.refused)
+
+
+def test_the_record_of_a_linear_model_has_no_such_gap(folder: Path) -> None:
+    def record(problems: list[Any]) -> None:
+        linear = next(problem for problem in problems if "lp" in problem["problem_id"])
+        linear["original_objective"] *= 1.0 + 0.9e-4
+
+    assert len(changed(folder, record).refused) == 1
+
+
 def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WhetError, match=r"no dataset\.json"):
         load_directory(tmp_path)

@@ -174,3 +174,9 @@ def test_the_steps_of_a_conversation_are_read_from_it() -> None:
 def test_every_action_is_a_tool() -> None:
     assert [spec.name for spec in tool_specs()] == list(ACTIONS)
     assert len(ACTIONS) == 19
+
+
+@pytest.mark.parametrize("terms", [(("x2", -1.0), ("x3", 4.0)), (("x2", 1.0), ("x3", -1.0))])
+def test_a_row_said_as_the_model_shows_it_is_read_again(terms: tuple[tuple[str, float], ...]) -> None:
+    action = editing(AddRow("r9", terms, "<=", -3.0))
+    assert read_reply(say(action, "text"), "text") == [action]

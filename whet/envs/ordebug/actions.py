@@ -6,6 +6,7 @@ place where an action is sound or not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -255,8 +256,12 @@ def parse_constraint(text: str) -> tuple[tuple[tuple[str, float], ...], Sense, f
     raise ActionError(f"a constraint is written as 2 x1 + 3 x2 <= 40, with blanks around the comparison: {text[:80]!r}")
 
 
+_SIGNED = re.compile(r"(?:(?<=\s)|^)([+-])(?=[A-Za-z_])")
+
+
 def _terms(text: str) -> tuple[tuple[str, float], ...]:
-    """A sum of terms, each a variable with or without a number before it, joined by + and -."""
+    """A sum of terms, each a variable with or without a number before it, joined by + and -; `-x1` is `- x1`."""
+    text = _SIGNED.sub(r"\1 ", text)
     terms: dict[str, float] = {}
     sign: float | None = 1.0
     size: float | None = None

@@ -16,6 +16,7 @@ from whet.envs.ordebug.actions import Action, editing
 from whet.envs.ordebug.edits import DropRow, Edit, Relax, SetBounds, SetRhs, SetSense, SetType
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Instance
+from whet.envs.ordebug.ladder import MISSING
 from whet.envs.ordebug.model import INF, LinearProgram, ModelError
 from whet.envs.ordebug.protocol import Protocol, Step, said_before, say
 from whet.envs.ordebug.search import search
@@ -96,9 +97,10 @@ def all_baselines(protocol: Protocol, instance_of: Callable[[Task], Instance]) -
 
 def oracle(state: RepairState) -> Action:
     """Names the faults, undoes each, submits."""
-    if state.turn == 0:
+    there = state.instance.kind != MISSING  # a row that is missing has no name to point at
+    if state.turn == 0 and there:
         return Action("diagnose", names=tuple(sorted(state.instance.elements)))
-    return _next(state, state.instance.repair, 1)
+    return _next(state, state.instance.repair, int(there))
 
 
 def by_search(state: RepairState) -> Action:

@@ -9,6 +9,7 @@ from whet.envs.ordebug.edits import apply_all, difference, element
 from whet.envs.ordebug.equivalence import Checker, close
 from whet.envs.ordebug.iis import Iis, find_iis, is_irreducible
 from whet.envs.ordebug.instance import Certificate, Instance, PlantedFault, shown_elements
+from whet.envs.ordebug.ladder import MISSING
 from whet.envs.ordebug.model import LinearProgram, ModelError
 from whet.envs.ordebug.solver import feasible
 from whet.envs.ordebug.witnesses import Witnesses
@@ -89,6 +90,8 @@ def verify(instance: Instance) -> list[str]:
     wrong = []
     if not close(best.objective, told.original_objective, 1e-6):
         wrong.append(f"the original's objective is {best.objective:g}, not {told.original_objective:g}")
+    if instance.kind == MISSING:
+        return wrong + _omission_problems(instance, checker)
     if feasible(instance.sabotaged) is not False:
         return [*wrong, "the sabotaged model is not infeasible"]
     if apply_all(instance.sabotaged, instance.repair).digest != told.original_digest:
@@ -102,6 +105,18 @@ def verify(instance: Instance) -> list[str]:
         wrong.append("a culprit is not among the suspects")
     if drop_first(instance.sabotaged, told.subsystem, checker) != DropOutcome(told.drop_first, told.drop_feasible):
         wrong.append("dropping the first row ends otherwise")
+    return wrong
+
+
+def _omission_problems(instance: Instance, checker: Checker) -> list[str]:
+    """What does not hold of a model that lacks a row: it must have a solution, and adding the row must repair it."""
+    wrong = []
+    if feasible(instance.sabotaged) is not True:
+        wrong.append("the model without the row is not feasible")
+    if checker.repaired(instance.sabotaged):
+        wrong.append("the row that is missing does not matter")
+    if apply_all(instance.sabotaged, instance.repair).digest != instance.certificate.original_digest:
+        wrong.append("the repair does not give back the original")
     return wrong
 
 

@@ -17,8 +17,12 @@ from whet.envs.ordebug.algebra import column_text, row_text
 from whet.envs.ordebug.edits import AddRow, Edit, Relax, apply_all, element
 from whet.envs.ordebug.iis import Iis, another_iis, find_iis
 from whet.envs.ordebug.instance import Instance, shown_elements
+from whet.envs.ordebug.ladder import MISSING
 from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.play import OrDebugSettings
+
+MOST_READ = 64
+"""Rows that are read at most before one is added."""
 
 _LOOK = (
     "Which constraints and bounds contradict each other?",
@@ -64,6 +68,9 @@ def _told(
     rng: random.Random, instance: Instance, settings: OrDebugSettings, detours: bool
 ) -> Iterator[DemonstrationStep]:
     """The story, fault after fault as the subsystems bring them up."""
+    if instance.kind == MISSING:
+        yield from _supplied(rng, instance, settings)
+        return
     left = dict(_repairs(instance).items())
     model, seen, first = instance.sabotaged, set[str](), True
     while left:
@@ -92,6 +99,22 @@ def _told(
             model = edit.apply(model)
             yield DemonstrationStep(said if place == 0 else "And the rest of it.", editing(edit))
         first = False
+    yield DemonstrationStep(rng.choice(_DONE), Action("submit"))
+
+
+def _supplied(rng: random.Random, instance: Instance, settings: OrDebugSettings) -> Iterator[DemonstrationStep]:
+    """A row that is missing: nothing contradicts, so the model is read beside the specification."""
+    yield DemonstrationStep("Does anything contradict?", Action("get_iis"))
+    model, (edit,) = instance.sabotaged, instance.repair
+    if settings.reveal == "query":
+        names = [row.name for row in model.rows]
+        for start in range(0, min(len(names), MOST_READ), SHOWN_AT_ONCE):
+            asked = tuple(names[start : start + SHOWN_AT_ONCE])
+            yield DemonstrationStep(rng.choice(_READ), Action("show", names=asked))
+    asked_for = _quoted(instance, settings, element(edit))
+    sound = edit.apply(model)
+    said = f"Asked: {asked_for}. No constraint says so. One is to be added: {_reads(sound, element(edit))}."
+    yield DemonstrationStep(said, editing(edit))
     yield DemonstrationStep(rng.choice(_DONE), Action("submit"))
 
 

@@ -12,7 +12,7 @@ from whet.envs.fingerprint import fingerprint
 from whet.envs.ordebug import baselines, prompt
 from whet.envs.ordebug.families import FAMILIES, HELD_OUT, SEEN
 from whet.envs.ordebug.instance import Instance, assembled
-from whet.envs.ordebug.ladder import EVERY_CELL, Cell
+from whet.envs.ordebug.ladder import EVERY_CELL, MISSING, Cell
 from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.play import OrDebugSettings, play
 from whet.envs.ordebug.solver import library
@@ -156,6 +156,7 @@ def task_of(instance: Instance, split: Split, index: int, label: Label, settings
         reveal=settings.reveal,
         protocol=settings.protocol,
         max_steps=settings.max_steps,
+        lacking=instance.kind == MISSING,
     )
     record = instance.to_data()
     data = {"model": record.pop("sabotaged"), "specification": specification}

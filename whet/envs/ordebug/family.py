@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from whet.envs.arguments import Argument, accept
 from whet.envs.base import Environment
-from whet.envs.ordebug.ladder import CELLS, RUNGS, SIZES, SUBTLETIES
+from whet.envs.ordebug.ladder import CELLS, MISSING, OMISSIONS, RUNGS, SIZES, SUBTLETIES
 from whet.errors import WhetError, nearest
 
 CELL_NAMES = tuple(cell.name for cell in CELLS)
@@ -27,7 +27,7 @@ _PLAYED = (
 
 _GENERATED = (
     Argument("cell", Literal[CELL_NAMES] | None, None, "one of the twelve cells, such as type_A_easy"),
-    Argument("type", Literal["A", "B", "C", "D", "mixed"] | None, None, "only faults of this type; mixed: of two"),
+    Argument("type", Literal["A", "B", "C", "D", "mixed", "missing"] | None, None, "only faults of this type"),
     Argument("difficulty", Literal["easy", "medium", "hard"] | None, None, "only problems of this difficulty"),
     Argument("size", Literal["tiny", "small", "medium", "large", "huge"] | None, None, "a rung by the size of models"),
     Argument("subtlety", Literal["near", "mid", "far"] | None, None, "a rung by how far the fault is from view"),
@@ -116,7 +116,8 @@ def _cells(where: str, variant: str, given: Mapping[str, Any]) -> tuple[str, ...
             f"{where}: a cell says type and difficulty, a rung size and subtlety; give the one or the other"
         )
     if size or subtlety:
-        there = [rung for rung in RUNGS if size in (None, rung.sizes[0]) and subtlety in (None, rung.subtlety)]
+        rungs = OMISSIONS if kind == MISSING else RUNGS
+        there = [rung for rung in rungs if size in (None, rung.sizes[0]) and subtlety in (None, rung.subtlety)]
         found = [rung.name for rung in there if kind in (None, rung.kind)]
         if size is None:
             found = [name for name in found if not name.startswith("huge")]

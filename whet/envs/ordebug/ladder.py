@@ -23,6 +23,8 @@ DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
 FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 MIXED = "mixed"
 """The fault may be of any type, and where there are two, they are of two types."""
+MISSING = "missing"
+"""A row is missing: the model has a solution, and no contradiction points to the fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,11 @@ EXTENTS: dict[Size, Extent] = {
     "small": Extent((8, 14), 0.7),
     "medium": Extent((16, 36), 0.6),
     "large": Extent((41, 100), 0.55),
-    "huge": Extent((500, 1500), 0.6),
+    "huge": Extent((500, 5000), 0.6),
 }
+
+BRIEF = 1450
+"""Characters of specification and model on the tiny rungs: with the rest of the prompt about 900 tokens."""
 
 SUSPECTS: dict[Subtlety, tuple[int, int]] = {"near": (2, 3), "mid": (4, 99), "far": (2, 5)}
 """How many elements of a contradiction could be the wrong one. `near`, `mid`: one fault, few or many that could be it.
@@ -92,7 +97,10 @@ RUNGS: tuple[Cell, ...] = tuple(
     if (size, subtlety, kind) not in _ABSENT
 )
 
-EVERY_CELL: dict[str, Cell] = {made.name: made for made in (*CELLS, *RUNGS)}
+OMISSIONS: tuple[Cell, ...] = tuple(rung(size, "near", MISSING) for size in SIZES)
+"""Rungs of missing rows. They take no turn among the others: one asks for them by type."""
+
+EVERY_CELL: dict[str, Cell] = {made.name: made for made in (*CELLS, *RUNGS, *OMISSIONS)}
 
 
 def extent_drawn(rng: random.Random, wanted: Cell) -> tuple[int, int]:

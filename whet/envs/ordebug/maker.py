@@ -24,10 +24,12 @@ from whet.envs.ordebug.faults import FAULTS, Correction, Scene
 from whet.envs.ordebug.faults.room import opened, reach, span, step_for
 from whet.envs.ordebug.iis import Iis, find_iis
 from whet.envs.ordebug.instance import Instance, PlantedFault, instance_id, shown_elements
-from whet.envs.ordebug.ladder import FAULT_KINDS, MIXED, SUSPECTS, Cell, extent_drawn
+from whet.envs.ordebug.ladder import BRIEF, FAULT_KINDS, MISSING, MIXED, SUSPECTS, Cell, extent_drawn
 from whet.envs.ordebug.model import LinearProgram
+from whet.envs.ordebug.omission import omitted
 from whet.envs.ordebug.phrase import in_words
 from whet.envs.ordebug.prose import specifications
+from whet.envs.ordebug.prose.voices import voice_of
 from whet.envs.ordebug.solver import feasible, solve
 from whet.errors import WhetError
 from whet.keys import seed_for
@@ -38,9 +40,6 @@ ATTEMPTS = 20_000
 
 CONFLICTS = 6
 """Contradictions that are tried in one draft before another one is drawn."""
-
-BRIEF = 1450
-"""Characters of specification and model on the tiny rungs: with the rest of the prompt about 900 tokens."""
 
 _WITH_FIGURE = ("group", "net", "usage", "carry")
 
@@ -63,7 +62,7 @@ def make(cell: Cell, split: Split | None, index: int, seed: int = 0, families: t
         draft = draw(rng, FAMILIES[rng.choice(families)], rows, columns)
         if split is not None and splits.split_of(draft.content) != split:
             continue
-        instance = broken(rng, cell, draft)
+        instance = omitted(rng, cell, draft) if cell.kind == MISSING else broken(rng, cell, draft)
         if instance is not None:
             return instance
     raise WhetError(f"no instance of {cell.name} came out in {ATTEMPTS} attempts (split {split}, index {index})")
@@ -175,16 +174,14 @@ def _certified(rng: random.Random, cell: Cell, draft: ProblemDraft, conflicts: l
     if cell.sizes == ("tiny",) and not _brief(rng, replace(draft, model=sabotaged)):
         return None
     choices = list(itertools.product(*(sorted(conflict.options) for conflict in conflicts)))
-    if len(choices) > 1 and cell.faults > 1 and not all(_sound(sabotaged, conflicts, chosen) for chosen in choices):
+    if not all(_sound(sabotaged, conflicts, chosen) for chosen in choices):
         return None
     if cell.faults > 1 and all(set(conflict.options) & shown_elements(iis) for conflict in conflicts):
         return None
     culprits = rng.choice(choices)
-    if cell.faults == 1 and not _sound(sabotaged, conflicts, culprits):
-        return None
     faults = tuple(_fault(*conflict.options[name]) for conflict, name in zip(conflicts, culprits, strict=True))
     original = apply_all(sabotaged, (edit for fault in faults for edit in fault.repair))
-    prose, table = specifications(rng, replace(draft, model=original))
+    prose, table = specifications(rng, replace(draft, model=original), voice_of(splits.split_of(draft.content)))
     checker = Checker(original)
     if not checker.best.optimal:
         return None
@@ -202,7 +199,7 @@ def _certified(rng: random.Random, cell: Cell, draft: ProblemDraft, conflicts: l
 
 def _brief(rng: random.Random, draft: ProblemDraft) -> bool:
     """Whether the model is short enough to tell, whoever turns out to be the culprit."""
-    prose, _ = specifications(rng, draft)
+    prose, _ = specifications(rng, draft, voice_of(splits.split_of(draft.content)))
     return len(prose.text) + len(algebra(draft.model)) <= BRIEF
 
 

@@ -11,6 +11,7 @@ from whet.envs.ordebug import prompt, rewards
 from whet.envs.ordebug.actions import Action, tool_specs
 from whet.envs.ordebug.edits import DropRow, SetBounds, SetType, difference, element
 from whet.envs.ordebug.instance import Instance, SpecForm
+from whet.envs.ordebug.ladder import MISSING
 from whet.envs.ordebug.model import LinearProgram, ModelError
 from whet.envs.ordebug.prompt import Reveal
 from whet.envs.ordebug.protocol import MalformedStep, Protocol, Step, answers, read_reply
@@ -64,6 +65,11 @@ class RepairSession:
     @property
     def solution(self) -> Solution:
         return self.models[-1][1]
+
+    def resolve(self) -> Generator[Work, WorkResult, None]:
+        """Solve the model as it was handed over: one that lacks a row has a solution to begin with."""
+        solution = yield from self._work("resolve", Solution("time_limit"), model=self.model)
+        self.models[-1] = (self.model, solution)
 
     def take(self, step: Step) -> Answer:
         """Do one step and say what came of it; whatever it is, it uses a step up."""
@@ -207,6 +213,8 @@ def resolved(model: LinearProgram, sabotaged: LinearProgram, name: str) -> str:
 def play(instance: Instance, opening: tuple[Message, ...], settings: OrDebugSettings) -> Play:
     """The policy acts until it submits or has used up its steps."""
     session = RepairSession(instance, settings, [(instance.sabotaged, INFEASIBLE)])
+    if instance.kind == MISSING:
+        yield from session.resolve()
     tools = tool_specs() if settings.protocol == "tools" else ()
     messages = opening
     while session.step < settings.max_steps:

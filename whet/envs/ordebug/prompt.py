@@ -34,6 +34,10 @@ _GOAL = """\
 A correct model was changed: now it is infeasible. Find what is wrong and put it right, so that the model says again
 what the specification asks for. Change as little as possible; removing or loosening a requirement is no repair."""
 
+_LACKING = """\
+A correct model was changed: it has a solution, but no longer asks for all that the specification asks for. Find what is
+missing and add it. Change as little as possible."""
+
 _NO_SPECIFICATION = "There is no written specification; judge by the model itself."
 
 _STATUS = {
@@ -44,10 +48,18 @@ _STATUS = {
 }
 
 
-def opening(model: LinearProgram, specification: str, *, reveal: Reveal, protocol: Protocol, max_steps: int) -> str:
-    """The whole task in one message."""
+def opening(
+    model: LinearProgram,
+    specification: str,
+    *,
+    reveal: Reveal,
+    protocol: Protocol,
+    max_steps: int,
+    lacking: bool = False,
+) -> str:
+    """The whole task in one message. `lacking`: a row is missing, and the model has a solution."""
     parts = [
-        _GOAL,
+        _LACKING if lacking else _GOAL,
         f"# Specification\n{_shown(specification.strip(), reveal) or _NO_SPECIFICATION}",
         f"# Model\n{algebra(model)}" if reveal == "full" else _inventory(model),
         _rules(protocol, max_steps),

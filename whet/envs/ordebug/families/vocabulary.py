@@ -33,6 +33,11 @@ class Trade:
     """The share of columns that may go below 0 (returns, net trade)."""
     counts: tuple[str, ...] = field(default=())
 
+    @property
+    def gate(self) -> str:
+        """How a switch is called at its place: a firing is in May, a station at Arden."""
+        return f"{self.switch} {'in' if self.item == '{thing} in {place}' else 'at'} {{place}}"
+
 
 _PLACES = (
     *("Arden", "Brack", "Corrie", "Dunmore", "Elgar", "Fenwick", "Gorran", "Hale", "Imber", "Jarrow", "Kelso"),

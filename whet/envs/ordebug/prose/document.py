@@ -1,35 +1,31 @@
 """The specification as prose: a register of the plan's lines, and remarks from which the requirements follow.
 
-What one requirement says is seldom in one place. A group may be a list that another remark spells out, a figure may
-have a name and a history, a rule may be told in three remarks: whom it concerns, what sort of limit it is, how high.
-Some remarks are about nothing that matters.
+What one requirement says is seldom in one place. A group may be a list that another remark spells out, or another list
+with one line more; a figure may have a name, a history and amendments, stand in an annex in other units, or be told by
+another figure or a price; a rule may be told in three remarks: whom it concerns, what sort of limit it is, how high.
+Some remarks are about nothing that matters. How each is worded is up to the voice.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from whet.envs.ordebug.algebra import number
-from whet.envs.ordebug.families import FAMILIES, ProblemDraft, RowSense, Trade
-from whet.envs.ordebug.families.story import tidy
+from whet.envs.ordebug.families import FAMILIES, ProblemDraft, RowSense
+from whet.envs.ordebug.families.story import FACTORS, tidy
 from whet.envs.ordebug.instance import Specification
 from whet.envs.ordebug.model import INF, Column, LinearRow
-from whet.envs.ordebug.prose.comparisons import compared, raised, standing
-from whet.envs.ordebug.prose.figures import either, expression, plain, times
+from whet.envs.ordebug.prose.figures import COUNTED, either, plain, times
+from whet.envs.ordebug.prose.grammar import Voice, raised
 from whet.envs.ordebug.prose.references import Names, References, item_text, listed
 
 _DAYS = ("2 March", "9 March", "17 March", "4 April", "21 April", "5 May", "19 May", "1 June", "14 June", "30 June")
 
-_IDLE = (
-    "The {place} office moved to a new building on {day}.",
-    "Last year's plan for {place} had {n} lines and was thought too long.",
-    "A visitor asked whether {thing} could do with {n} more; nobody took it up.",
-    "The auditors praised {place}; their report runs to {n} pages.",
-    "At {place} the canteen serves {n} guests a day.",
-    "On {day} the board discussed {thing} for {n} minutes without a result.",
-)
+NEAR = 20
+"""So many of the last lists and figures are looked at for one that another can be told by."""
 
 SHORT = 6
 """Up to this many rows a document is kept brief."""
@@ -40,117 +36,142 @@ class _Document:
     """Remarks in the making. `about`: the element whose remarks are being written."""
 
     rng: random.Random
+    voice: Voice
     draft: ProblemDraft
     names: Names
     call: References
     brief: bool
     remarks: list[str] = field(default_factory=list)
+    annex: list[str] = field(default_factory=list)
     sources: dict[str, list[str]] = field(default_factory=dict)
     figures: list[tuple[str, float]] = field(default_factory=list)
     """Figures with a name that others may refer to."""
+    lists: list[tuple[str, frozenset[str]]] = field(default_factory=list)
     about: str = ""
 
-    def say(self, *sentences: str) -> None:
-        """One remark; sentences of one remark stay together."""
-        said = " ".join(sentences)
+    def phrase(self, key: str, **parts: str) -> str:
+        return self.voice.say(self.rng, key, **parts)
+
+    def say(self, key: str, **parts: str) -> None:
+        """One remark about what is being written of."""
+        said = self.phrase(f"say {key}", **parts)
         self.remarks.append(said)
         self.sources.setdefault(self.about, []).append(said)
 
-    def group(self, names: list[str]) -> str:
-        """A group inline, or under the name of a list that another remark spells out."""
+    def plain(self, value: float) -> str:
+        return plain(self.rng, self.voice, tidy(value))
+
+    def either(self, value: float, derived: float = 0.8) -> str:
+        return either(self.rng, self.voice, tidy(value), derived)
+
+    def group(self, names: Sequence[str]) -> str:
+        """A group inline, by way of a list that is there already, or under the name of a list of its own."""
+        wanted = frozenset(names)
+        known = self.lists[-NEAR:]
+        for name, there in self.rng.sample(known, len(known)):
+            if len(wanted ^ there) <= 1 and self.rng.random() < 0.7:
+                return self._by_list(name, there, wanted)
         if len(names) < 2 or self.rng.random() < (0.75 if self.brief else 0.45):
             return self.call.some(names)
         name = self.names.fresh()
-        members = self.call.some(names)
-        self.say(
-            self.rng.choice(
-                (
-                    f"The {name} list is made up of {members}.",
-                    f"By {name} we mean {members}.",
-                    f"{raised(members)} {'go' if len(names) > 1 else 'goes'} by the name of {name}.",
-                    f"Whoever says {name} speaks of {members}.",
-                )
-            )
-        )
-        return self.rng.choice((f"the {name} list", name, f"whatever is in {name}"))
+        self.say("list", w=name, g=self.call.some(names))
+        self.lists.append((name, wanted))
+        return self.phrase("group list", w=name)
+
+    def _by_list(self, name: str, there: frozenset[str], wanted: frozenset[str]) -> str:
+        if there == wanted:
+            return self.phrase("group list", w=name)
+        (other,) = there ^ wanted
+        return self.phrase(f"group list {'with' if other in wanted else 'without'}", w=name, l=self.call.one(other))
 
     def figure(self, value: float, named: float = 0.6) -> str:
-        """A figure inline, or under a name whose history other remarks tell."""
+        """A figure inline, by way of another one, or under a name whose history other remarks tell."""
         rng = self.rng
         if rng.random() > (named / 2 if self.brief else named):
-            return self._by_price(value) if rng.random() < 0.4 else either(rng, value)
+            return self._by_price(value) if rng.random() < 0.4 else self.either(value)
+        if self.figures and rng.random() < 0.35:
+            return self._by_others(value)
         name = self.names.fresh()
-        self._history(name, value)
-        return rng.choice((f"the {name} figure", f"what {name} stands at", f"the amount called {name}"))
+        self.history(name, value)
+        return self.phrase("figure named", w=name)
+
+    def _by_others(self, value: float) -> str:
+        """A figure by one or two that have names already."""
+        known = self.figures[-NEAR:]
+        pairs = [(a, b) for a, x in known for b, y in known if a != b and tidy(x - y) == value]
+        sums = [(a, b) for a, x in known for b, y in known if a < b and tidy(x + y) == value]
+        if pairs or sums:
+            one, other = self.rng.choice(sums or pairs)
+            return self.phrase("figure both" if sums else "figure apart", w=one, o=other)
+        name, held = self.rng.choice(self.figures)
+        gap = tidy(value - held)
+        if not gap:
+            return self.phrase("figure named", w=name)
+        return self.phrase(f"figure named {'up' if gap > 0 else 'down'}", w=name, n=self.plain(abs(gap)))
 
     def _by_price(self, value: float) -> str:
         """A figure by what a line costs or earns a unit."""
         name, price = self.rng.choice(self.call.register)
         gap = tidy(value - price)
-        worth = "earns" if self.draft.model.maximize else "costs"
+        worth = ("earns", "profit") if self.draft.model.maximize else ("costs", "cost")
+        parts = {"l": self.call.one(name), "v": worth[self.voice.name == "yard"]}
         if not gap:
-            return f"as much as {self.call.one(name)} {worth} a unit"
-        return f"{plain(self.rng, abs(gap))} {'more' if gap > 0 else 'less'} than {self.call.one(name)} {worth} a unit"
+            return self.phrase("figure price", **parts)
+        return self.phrase(f"figure price {'up' if gap > 0 else 'down'}", n=self.plain(abs(gap)), **parts)
 
-    def _history(self, name: str, value: float) -> None:
+    def history(self, name: str, value: float) -> None:
         """How a named figure came to be what it is."""
         rng = self.rng
-        known = [(other, held) for other, held in self.figures if held != value]
         way = rng.random()
-        if known and way < 0.35:
-            other, held = rng.choice(known)
-            gap = tidy(value - held)
-            more = f"{plain(rng, abs(gap))} {'more' if gap > 0 else 'less'} than"
-            self.say(
-                rng.choice((f"The {name} figure is {more} that of {other}.", f"Take {other}: {name} is {more} it."))
-            )
-        elif way < 0.85:
+        if self.figures and way < 0.35:
+            self._by_another(name, value)
+        elif way < 0.55 and not self.brief:
+            units = [unit for unit, size in COUNTED.items() if tidy(value / size * 4).is_integer()]
+            unit = rng.choice(units or ["ones"])
+            said = f"{name}; {number(tidy(value / COUNTED[unit]))}; {unit}"
+            self.annex.append(said)
+            self.sources.setdefault(self.about, []).append(said)
+        elif way < 0.9:
             self._amended(name, value)
         else:
-            self.say(f"The {name} figure is {expression(rng, value)}.")
+            self.say("is", w=name, f=self.either(value))
         self.figures.append((name, value))
         if rng.random() < (0.1 if self.brief else 0.3):
-            self._turned_down(name, value)
+            other = max(1.0, round(abs(value) * rng.uniform(0.5, 1.6)))
+            self.say("void", w=name, n=self.plain(other))
+
+    def _by_another(self, name: str, value: float) -> None:
+        multiples = [(o, value / held) for o, held in self.figures if held > 0 and value / held in FACTORS]
+        if multiples and self.rng.random() < 0.7:
+            other, factor = self.rng.choice(multiples)
+            self.say("gap times", w=name, o=other, x=times(self.rng, self.voice, factor))
+            return
+        other, held = self.rng.choice(self.figures)
+        gap = tidy(value - held)
+        if not gap:
+            self.say("is", w=name, f=self.phrase("figure named", w=other))
+            return
+        self.say(f"gap {'up' if gap > 0 else 'down'}", w=name, o=other, n=self.plain(abs(gap)))
 
     def _amended(self, name: str, value: float) -> None:
         rng = self.rng
-        step = float(rng.choice((1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)))
-        up = rng.random() < 0.5 or value - step < 0
-        start = value - step if up else value + step
-        if start <= 0:
-            up, start = False, abs(value) + step if value >= 0 else value + step
-        opened = (
-            f"{name} began at {either(rng, tidy(start), 0.4)}"
-            if start >= 0
-            else f"{name} began at {number(tidy(start))}"
-        )
-        moved = "raised" if value > start else "lowered"
-        gap = plain(rng, abs(tidy(value - start)))
-        day = rng.choice(_DAYS)
-        later = rng.choice((f"On {day} it was {moved} by {gap}.", f"A memo of {day} has it {moved} by {gap}."))
-        apart = rng.choice(
-            (f"Since {day} {name} is {moved} by {gap}.", f"The note of {day} speaks of {name}: {moved} by {gap}.")
-        )
+        step = float(rng.choice((2, 3, 4, 5, 6, 8, 10, 12, 15, 20)))
+        up = rng.random() < 0.5 and value - step > 0
+        start = tidy(value - step if up else value + step)
+        opened = self.either(start, 0.4) if start > 0 else self.plain(start)
+        way, day = "up" if up else "down", rng.choice(_DAYS)
         if rng.random() < 0.5 or self.brief:
-            self.say(f"{opened}.", later)
+            self.say(f"amended {way}", w=name, f=opened, n=self.plain(step), d=day)
         else:
-            self.say(f"{opened}.")
-            self.say(apart)
-
-    def _turned_down(self, name: str, value: float) -> None:
-        other = plain(self.rng, max(1.0, round(abs(value) * self.rng.uniform(0.5, 1.6))))
-        self.say(
-            self.rng.choice(
-                (f"A motion to set {name} to {other} was turned down.", f"Years ago, {name} stood at {other}.")
-            )
-        )
+            self.say("began", w=name, f=opened)
+            self.say(f"moved {way}", w=name, n=self.plain(step), d=day)
 
 
-def prose(rng: random.Random, draft: ProblemDraft) -> Specification:
+def prose(rng: random.Random, draft: ProblemDraft, voice: Voice) -> Specification:
     words, model = FAMILIES[draft.family], draft.model
     order = rng.sample(model.columns, len(model.columns))
-    call = References(rng, words, draft.items, [(column.name, column.cost) for column in order])
-    written = _Document(rng, draft, Names(rng), call, brief=len(model.rows) <= SHORT)
+    call = References(rng, voice, words, draft.items, [(column.name, column.cost) for column in order])
+    written = _Document(rng, voice, draft, Names(rng), call, brief=len(model.rows) <= SHORT)
     for row in rng.sample(model.rows, len(model.rows)):
         written.about = f"row:{row.name}"
         _requirement(written, row, draft.meanings[row.name])
@@ -160,27 +181,26 @@ def prose(rng: random.Random, draft: ProblemDraft) -> Specification:
     written.about = ""
     _types(written)
     for _ in range(int(rng.random() < 0.3) if written.brief else 2 + len(model.rows) // 8):
-        item = draft.items[rng.choice(model.columns).name]
-        idle = rng.choice(_IDLE)
-        thing = "the matter" if item.switch else item.thing
-        written.say(idle.format(place=item.place, thing=thing, day=rng.choice(_DAYS), n=rng.randint(3, 90)))
-    remarks = rng.sample(written.remarks, len(written.remarks))
-    lines = [
-        f"{words.setting} {'Profit' if words.maximize else 'Cost'} is what counts: "
-        f"{'as much' if words.maximize else 'as little'} of it as possible. Amounts are {words.unit}; unless something "
-        "else is said, they start at 0, have no upper limit and may be split.",
-        "",
-        f"Register (line; what it is; {'profit' if words.maximize else 'cost'} a unit)",
-        *(_entry(words, draft, column) for column in order),
-        "",
-        "Remarks",
-        *remarks,
+        place = draft.items[rng.choice(model.columns).name].place
+        written.say("idle", p=place, d=rng.choice(_DAYS), n=str(rng.randint(3, 90)))
+    worth = "profit" if words.maximize else "cost"
+    opening = written.phrase(
+        "opening",
+        setting=words.setting,
+        Worth=raised(worth),
+        worth=worth,
+        much="much" if words.maximize else "little",
+        unit=words.unit,
+    )
+    entries = [
+        written.phrase("register", c=column.name, i=item_text(words, draft.items[column.name]), n=number(column.cost))
+        for column in order
     ]
-    return Specification("\n".join(lines), {key: tuple(said) for key, said in written.sources.items() if key})
-
-
-def _entry(words: Trade, draft: ProblemDraft, column: Column) -> str:
-    return f"{column.name}; {item_text(words, draft.items[column.name])}; {number(column.cost)}"
+    parts = [opening, "\n".join([written.phrase("title", worth=worth), *entries])]
+    if written.annex:
+        parts.append("\n".join([written.phrase("annex"), *rng.sample(written.annex, len(written.annex))]))
+    parts.append("\n".join(["Remarks", *rng.sample(written.remarks, len(written.remarks))]))
+    return Specification("\n\n".join(parts), {key: tuple(said) for key, said in written.sources.items() if key})
 
 
 def _requirement(written: _Document, row: LinearRow, meaning: RowSense) -> None:
@@ -201,41 +221,22 @@ def _requirement(written: _Document, row: LinearRow, meaning: RowSense) -> None:
 
 def _held(written: _Document, row: LinearRow, quantity: str, limit: float) -> None:
     """A quantity held to a figure: in one remark, or as a rule whose parts stand in several."""
-    rng = written.rng
-    if written.brief or rng.random() < 0.6:
-        written.say(compared(rng, row.sense, quantity, written.figure(limit)))
+    if written.brief or written.rng.random() < 0.6:
+        written.say(f"held {row.sense}", q=quantity, f=written.figure(limit))
         return
     name = written.names.fresh()
-    written.say(
-        rng.choice(
-            (
-                f"{name} is about {quantity}.",
-                f"The rule {name} looks at {quantity}.",
-                f"{raised(quantity)}: see {name}.",
-            )
-        )
-    )
-    written.say(standing(rng, row.sense, name))
-    written._history(name, limit)
+    written.say("about", w=name, q=quantity)
+    written.say(f"rule {row.sense}", w=name)
+    written.history(name, limit)
 
 
 def _total(written: _Document, row: LinearRow) -> str:
-    rng = written.rng
     more, less = _sides(row)
-    if not more or not less:
-        group = written.group(more or less)
-        if not more:
-            return f"zero less {group}"
-        return rng.choice((f"the total of {group}", f"{group} taken together", f"the sum over {group}"))
-    one, other = written.group(more), written.group(less)
-    return rng.choice(
-        (
-            f"the lead of {one} over {other}",
-            f"the sum of {one} after taking off {other}",
-            f"what remains of {one} when {other} {'is' if len(less) == 1 else 'are'} set against it",
-            f"the surplus of {one} against {other}",
-        )
-    )
+    if not less:
+        return written.phrase("quantity total", g=written.group(more))
+    if not more:
+        return written.phrase("quantity minus", g=written.group(less))
+    return written.phrase("quantity lead", g=written.group(more), h=written.group(less))
 
 
 def _sides(row: LinearRow) -> tuple[list[str], list[str]]:
@@ -244,21 +245,11 @@ def _sides(row: LinearRow) -> tuple[list[str], list[str]]:
 
 def _carried(written: _Document, row: LinearRow) -> None:
     """An opening stock and a demand whose difference is the right-hand side."""
-    rng = written.rng
-    more, less = _sides(row)
-    stock = float(rng.randint(2, 40)) + max(0.0, -row.rhs)
-    need = tidy(row.rhs + stock)
-    one = written.group(more) if more else "nothing new"
-    other = f", less {written.group(less)}," if less else ""
-    verb = {"=": "meets exactly", ">=": "covers at least", "<=": "goes no further than"}[row.sense]
+    sides = [written.group(side) if side else written.phrase("group nothing") for side in _sides(row)]
+    stock = float(written.rng.randint(2, 40)) + max(0.0, -row.rhs)
     name = written.names.fresh()
-    told = f"A stock of {either(rng, stock, 0.5)} is there to begin with in {name}."
-    asked = f"In {name}, the opening stock with {one}{other} {verb} a demand of {either(rng, need)}."
-    if written.brief:
-        written.say(told, asked)
-    else:
-        written.say(told)
-        written.say(asked)
+    written.say("stock", w=name, f=written.either(stock, 0.5))
+    written.say(f"demand {row.sense}", w=name, g=sides[0], h=sides[1], f=written.either(row.rhs + stock))
 
 
 def _usage(written: _Document, row: LinearRow, subject: str) -> str:
@@ -266,118 +257,88 @@ def _usage(written: _Document, row: LinearRow, subject: str) -> str:
     rng, call = written.rng, written.call
     terms = rng.sample(row.terms, len(row.terms))
     first, base = terms[0]
-    minutes = rng.random() < 0.5
-    unit = "minutes" if minutes else "hours"
-    scale = 60.0 if minutes else 1.0
-    parts = [f"a unit of {call.one(first)} takes {plain(rng, tidy(base * scale))} {unit} of {subject}"]
-    for name, value in terms[1:]:
-        ratio = value / base
-        gap = tidy((value - base) * scale)
-        if ratio in (0.25, 0.4, 0.5, 0.8, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0) and rng.random() < 0.7:
-            parts.append(f"{call.one(name)} {times(rng, ratio)} that")
-        elif gap == 0:
-            parts.append(f"{call.one(name)} just as much")
+    unit = rng.choice(("minutes", "hours"))
+    scale = 60.0 if unit == "minutes" else 1.0
+    parts: list[str] = []
+    for name, value in terms[1:] or terms:
+        ratio, gap, said = value / base, tidy((value - base) * scale), call.one(name)
+        if gap == 0:
+            parts.append(written.phrase("rate same", l=said))
+        elif ratio in FACTORS and rng.random() < 0.7:
+            parts.append(written.phrase("rate times", l=said, x=times(rng, written.voice, ratio)))
         elif rng.random() < 0.5:
-            parts.append(f"{call.one(name)} {plain(rng, abs(gap))} {'more' if gap > 0 else 'fewer'} than that")
+            parts.append(written.phrase(f"rate {'up' if gap > 0 else 'down'}", l=said, n=written.plain(abs(gap))))
         else:
-            parts.append(f"{call.one(name)} {plain(rng, tidy(value * scale))}")
-    written.say(f"{raised('; '.join(parts))}.")
-    return rng.choice((f"the hours of {subject}", f"time on {subject}, in hours,", f"{subject} (hours)"))
+            parts.append(written.phrase("rate plain", l=said, n=written.plain(value * scale)))
+    opened = written.plain(base * scale)
+    written.say(f"rates {unit}", l=call.one(first), n=opened, s=subject, r="; ".join(parts))
+    return written.phrase("quantity hours", s=subject)
 
 
 def _average(written: _Document, row: LinearRow, subject: str, limit: float) -> str:
     rng, call = written.rng, written.call
     graded = [(name, tidy(value + limit)) for name, value in rng.sample(row.terms, len(row.terms))]
-    parts = [f"{call.one(name)} {plain(rng, grade)}" for name, grade in graded[:1]]
+    parts = [written.phrase("mark plain", l=call.one(name), n=written.plain(grade)) for name, grade in graded[:1]]
     for (_, before), (name, grade) in pairwise(graded):
-        gap = tidy(grade - before)
+        gap, said = tidy(grade - before), call.one(name)
         if gap and rng.random() < 0.6:
-            parts.append(f"{call.one(name)} {plain(rng, abs(gap))} {'above' if gap > 0 else 'below'} the one before")
+            parts.append(written.phrase(f"mark {'up' if gap > 0 else 'down'}", l=said, n=written.plain(abs(gap))))
         else:
-            parts.append(f"{call.one(name)} {plain(rng, grade)}")
-    written.say(f"Readings of {subject}: {'; '.join(parts)}.")
-    return f"the average {subject} of all that was read, each weighed by its amount,"
+            parts.append(written.phrase("mark plain", l=said, n=written.plain(grade)))
+    written.say("readings", s=subject, z="; ".join(parts))
+    return written.phrase("quantity average", s=subject)
 
 
 def _ratio(written: _Document, row: LinearRow) -> None:
+    """One line against a multiple of another: directly, by a measure with a name, or as a share of both."""
     rng, call = written.rng, written.call
     (first, _), (second, value) = sorted(row.terms, key=lambda term: term[1], reverse=True)
-    figure = f"{times(rng, -value)} {call.one(second)}"
-    if rng.random() < 0.4:
+    way, part = rng.random(), f"part {number(-value)}"
+    if way < 0.4 and part in written.voice.phrases:
+        written.say(f"share {row.sense}", l=call.one(first), k=call.one(second), y=written.phrase(part))
+        return
+    factor = times(rng, written.voice, -value)
+    figure = written.phrase("figure line", x=factor, l=call.one(second))
+    if way > 0.75:
         name = written.names.fresh()
-        written.say(f"{name} stands for {figure}.")
-        figure = f"the {name} measure"
-    written.say(compared(rng, row.sense, call.one(first), figure))
+        written.say("measure", w=name, x=factor, l=call.one(second))
+        figure = written.phrase("figure named", w=name)
+    written.say(f"held {row.sense}", q=written.phrase("quantity line", l=call.one(first)), f=figure)
 
 
 def _switch(written: _Document, row: LinearRow) -> None:
-    rng, call = written.rng, written.call
-    gates = [(name, -value) for name, value in row.terms if written.draft.items[name].switch]
+    gate, size = next((name, -value) for name, value in row.terms if written.draft.items[name].switch)
     group = [name for name, _ in row.terms if not written.draft.items[name].switch]
-    gate, size = gates[0]
-    one, limit, key = written.group(group), written.figure(size), call.one(gate)
-    said = {
-        "<=": (
-            f"Without {key} there is nothing of {one}; with it, {limit} is the end of it.",
-            f"{raised(one)} lives off {key}: none if it is missing, no more than {limit} for each.",
-        ),
-        ">=": (
-            f"Each {key.removeprefix('a ')} obliges us: {one} must then make {limit} for it.",
-            f"Taking {key} means that {one} has to reach {limit} for each; without it nothing is asked.",
-        ),
-        "=": (
-            f"With {key}, {one} is {limit} for each, neither more nor less; without it, none.",
-            f"{raised(one)} comes to {limit} for every {key.removeprefix('a ')}, on the nose.",
-        ),
-    }
-    written.say(rng.choice(said[row.sense]))
+    quantity = written.phrase("quantity total", g=written.group(group))
+    written.say(f"gate {row.sense}", l=written.call.one(gate), q=quantity, f=written.figure(size))
 
 
 def _declaration(written: _Document, column: Column) -> None:
     """Bounds of a column, each in a remark of its own or both in one."""
-    rng, item = written.rng, written.draft.items[column.name]
     if column.kind == "binary":
         return
-    said = written.call.one(column.name)
-    count = f"the number of times there is {said}" if item.switch else said
+    sort = "count" if written.draft.items[column.name].switch else "line"
     low, high = column.lower != 0.0, column.upper < INF
-    if low and high and rng.random() < 0.5:
+    if low and high and written.rng.random() < 0.5:
         gap = tidy(column.upper - column.lower)
-        start = _signed(written, column.lower)
-        span = either(rng, gap, 0.5) if gap > 0 else "nothing"
-        written.say(
-            rng.choice(
-                (
-                    f"{raised(count)} starts from {start} and may go {span} higher.",
-                    f"{raised(count)}: from {start}, with {span} to spare above that.",
-                )
-            )
-        )
+        said = written.phrase(f"quantity {sort}", l=written.call.one(column.name))
+        written.say("range", q=said, f=_signed(written, column.lower), e=written.either(gap, 0.5))
         return
-    if low:
-        written.say(compared(rng, ">=", count, _signed(written, column.lower)))
-    if high:
-        written.say(compared(rng, "<=", count, _signed(written, column.upper)))
+    for there, sense, value in ((low, ">=", column.lower), (high, "<=", column.upper)):
+        if there:
+            said = written.phrase(f"quantity {sort}", l=written.call.one(column.name))
+            written.say(f"held {sense}", q=said, f=_signed(written, value))
 
 
 def _signed(written: _Document, value: float) -> str:
-    return written.figure(value, 0.25) if value > 0 else "zero" if value == 0 else f"minus {number(-value)}"
+    return written.figure(value, 0.25) if value > 0 else written.plain(value)
 
 
 def _types(written: _Document) -> None:
-    whole = [column.name for column in written.draft.model.columns if column.kind == "integer"]
-    gates = [column.name for column in written.draft.model.columns if column.kind == "binary"]
-    if whole:
-        names = [written.call.one(name) for name in whole]
-        sentence = written.rng.choice(
-            (f"Only whole units are possible for {listed(names)}.", f"{raised(listed(names))} cannot be split.")
-        )
-        written.remarks.append(sentence)
-        for name in whole:
-            written.sources.setdefault(f"column:{name}", []).append(sentence)
-    if gates:
-        names = [written.call.one(name) for name in gates]
-        sentence = f"There is one or none of {listed(names)}."
-        written.remarks.append(sentence)
-        for name in gates:
-            written.sources.setdefault(f"column:{name}", []).append(sentence)
+    for kind, key in (("integer", "say whole"), ("binary", "say yes")):
+        names = [column.name for column in written.draft.model.columns if column.kind == kind]
+        if names:
+            sentence = written.phrase(key, ls=listed([written.call.one(name) for name in names]))
+            written.remarks.append(sentence)
+            for name in names:
+                written.sources.setdefault(f"column:{name}", []).append(sentence)

@@ -6,15 +6,23 @@ Every expression has exactly the value it stands for; a reader has to do the sum
 from __future__ import annotations
 
 import random
+import re
 
 from whet.envs.ordebug.algebra import number
 from whet.envs.ordebug.families.story import tidy
+from whet.envs.ordebug.prose.grammar import Voice
 
 _ONES = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
 )
 _TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+
+COUNTED = {"ones": 1.0, "pairs": 2.0, "dozens": 12.0, "scores": 20.0}
+"""What the amounts of an annex are counted in."""
+
+_HEAPS = {"dozen": 12.0, "score": 20.0}
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
 
 
 def words(value: int) -> str:
@@ -28,25 +36,55 @@ def words(value: int) -> str:
     return _TENS[tens] + (f"-{_ONES[ones]}" if ones else "")
 
 
-def plain(rng: random.Random, value: float) -> str:
+_VALUES = {words(value): float(value) for value in range(1000)}
+
+
+def number_of(text: str) -> float | None:
+    """The value of a number in digits or in words; None where it is none."""
+    if text.startswith("minus "):
+        rest = number_of(text[6:])
+        return None if rest is None else -rest
+    count, _, heap = text.rpartition(" ")
+    if heap in _HEAPS:
+        rest = number_of(count)
+        return None if rest is None else rest * _HEAPS[heap]
+    return float(text) if _DIGITS.fullmatch(text) else _VALUES.get(text)
+
+
+def plain(rng: random.Random, voice: Voice, value: float) -> str:
     """Digits, or words where the number is a small integer."""
-    if value == int(value) and 2 <= value < 100 and rng.random() < 0.5:
+    if value < 0:
+        return f"minus {number(tidy(-value))}"
+    if value == int(value) and (value == 0 or (2 <= value < 100 and rng.random() < 0.5)):
+        heaps = [size for size in (12, 20) if f"count {size}" in voice.phrases and value > size and value % size == 0]
+        if heaps:
+            size = rng.choice(heaps)
+            return voice.say(rng, f"count {size}", n=words(int(value) // size))
         return words(int(value))
     return number(tidy(value))
 
 
-def expression(rng: random.Random, value: float) -> str:
+def expression(rng: random.Random, voice: Voice, value: float) -> str:
     """The value as something to work out, in digits or in words."""
-    ways = [_sum, _difference, _difference, _sum, _multiple, _share, _lots, _percent]
+    ways = [_sum, _difference, _difference, _sum, _multiple, _lots, _percent]
     for way in rng.sample(ways, len(ways)):
         found = way(rng, value)
         if found:
-            return found
-    return number(tidy(value))
+            key, parts = found
+            return voice.say(rng, key, **{name: _said(rng, voice, part) for name, part in parts.items()})
+    return plain(rng, voice, value)
 
 
-def either(rng: random.Random, value: float, derived: float = 0.8) -> str:
-    return expression(rng, value) if rng.random() < derived else plain(rng, value)
+def _said(rng: random.Random, voice: Voice, part: float | str) -> str:
+    return voice.say(rng, part) if isinstance(part, str) else plain(rng, voice, part)
+
+
+def either(rng: random.Random, voice: Voice, value: float, derived: float = 0.8) -> str:
+    return expression(rng, voice, value) if rng.random() < derived else plain(rng, voice, value)
+
+
+Expressed = tuple[str, dict[str, float | str]] | None
+"""A phrase and its parts: numbers, or the key of a factor's name."""
 
 
 def _part(rng: random.Random, value: float) -> float:
@@ -55,72 +93,43 @@ def _part(rng: random.Random, value: float) -> float:
     return float(rng.choice([step for step in (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 40) if step < size] or [1]))
 
 
-def _sum(rng: random.Random, value: float) -> str:
+def _sum(rng: random.Random, value: float) -> Expressed:
     part = _part(rng, value)
-    if value - part <= 0:
-        return ""
-    first, second = plain(rng, value - part), plain(rng, part)
-    return rng.choice((f"{first} plus {second}", f"{first} and another {second}", f"{second} on top of {first}"))
+    return ("figure sum", {"n": value - part, "m": part}) if value > part else None
 
 
-def _difference(rng: random.Random, value: float) -> str:
+def _difference(rng: random.Random, value: float) -> Expressed:
     part = _part(rng, max(value, 10.0))
-    if value + part <= 0:
-        return ""
-    whole, taken = plain(rng, value + part), plain(rng, part)
-    said = (
-        "{taken} short of {whole}",
-        "{whole} less {taken}",
-        "{whole} once {taken} are taken off",
-        "{taken} under {whole}",
-    )
-    return rng.choice(said).format(taken=taken, whole=whole)
+    return ("figure difference", {"n": value + part, "m": part}) if value > 0 else None
 
 
-def _multiple(rng: random.Random, value: float) -> str:
-    known = (("twice", 2), ("three times", 3), ("four times", 4), ("a dozen times", 12))
-    options = [(word, count) for word, count in known if value > 0 and (value / count * 4).is_integer()]
+def _multiple(rng: random.Random, value: float) -> Expressed:
+    known = (("2", 2.0), ("3", 3.0), ("4", 4.0), ("12", 12.0), ("0.5", 0.5), ("0.25", 0.25), ("0.2", 0.2), ("0.1", 0.1))
+    options = [(word, factor) for word, factor in known if value > 0 and tidy(value / factor * 4).is_integer()]
     if not options:
-        return ""
-    word, count = rng.choice(options)
-    return f"{word} {plain(rng, value / count)}"
+        return None
+    word, factor = rng.choice(options)
+    return "figure multiple", {"x": f"times {word}", "n": tidy(value / factor)}
 
 
-def _share(rng: random.Random, value: float) -> str:
-    word, factor = rng.choice(
-        (("half of", 2), ("a third of", 3), ("a quarter of", 4), ("a fifth of", 5), ("a tenth of", 10))
-    )
-    return f"{word} {plain(rng, value * factor)}" if value > 0 else ""
-
-
-def _lots(rng: random.Random, value: float) -> str:
+def _lots(rng: random.Random, value: float) -> Expressed:
     if value != int(value) or value < 4:
-        return ""
+        return None
     sizes = [size for size in (3, 4, 5, 6, 7, 8, 9) if value % size == 0 and value / size > 1]
     if not sizes:
-        return ""
+        return None
     size = rng.choice(sizes)
-    return f"{plain(rng, value / size)} {rng.choice(('loads', 'lots', 'rounds', 'batches'))} of {plain(rng, size)}"
+    return "figure lots", {"n": value / size, "m": float(size)}
 
 
-def _percent(rng: random.Random, value: float) -> str:
+def _percent(rng: random.Random, value: float) -> Expressed:
     share = rng.choice((20, 25, 40, 50, 75, 80, 120, 150))
     base = value * 100 / share
-    return f"{share} percent of {number(tidy(base))}" if base > 0 and tidy(base * 2) == round(base * 2) else ""
+    exact = base > 0 and tidy(base * 2) == round(base * 2)
+    return ("figure percent", {"n": float(share), "m": tidy(base)}) if exact else None
 
 
-def times(rng: random.Random, factor: float) -> str:
+def times(rng: random.Random, voice: Voice, factor: float) -> str:
     """`1.5 times`, `half of`: what a multiple of something is called."""
-    known = {
-        0.25: ("a quarter of", "one part in four of"),
-        0.5: ("half of", "one half of"),
-        0.4: ("two fifths of", "40 percent of"),
-        0.8: ("four fifths of", "80 percent of"),
-        1.25: ("five quarters of", "a quarter more than"),
-        1.5: ("one and a half times", "half as much again as"),
-        2.0: ("twice", "double"),
-        2.5: ("two and a half times", "five halves of"),
-        3.0: ("three times", "the threefold of"),
-        4.0: ("four times", "the fourfold of"),
-    }
-    return rng.choice(known.get(factor, (f"{number(factor)} times",)))
+    key = f"times {number(factor)}"
+    return voice.say(rng, key) if key in voice.phrases else voice.say(rng, "times any", n=number(factor))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whet.envs.ordebug.algebra import number
 from whet.envs.ordebug.families.story import Item
 from whet.envs.ordebug.families.vocabulary import Trade
+from whet.envs.ordebug.prose.grammar import Voice
 
-_NAMES = (
+COINED = (
     *("Amber", "Basil", "Cobalt", "Dahlia", "Ember", "Falcon", "Garnet", "Heron", "Indigo", "Jasper", "Kestrel"),
     *("Lotus", "Maple", "Nimbus", "Onyx", "Pewter", "Quartz", "Raven", "Saffron", "Topaz", "Umber", "Violet"),
     *("Willow", "Yarrow", "Zephyr", "Alder", "Bronze", "Cedar", "Drake", "Elm", "Flint", "Gannet", "Hazel", "Ivory"),
@@ -30,7 +32,7 @@ class Names:
         if not self._free:
             self._round += 1
             mark = "" if self._round == 1 else f" {self._round}"
-            self._free = [f"{name}{mark}" for name in self.rng.sample(_NAMES, len(_NAMES))]
+            self._free = [f"{name}{mark}" for name in self.rng.sample(COINED, len(COINED))]
         self.taken.append(self._free.pop())
         return self.taken[-1]
 
@@ -42,8 +44,12 @@ def listed(parts: Sequence[str]) -> str:
 
 def item_text(words: Trade, item: Item) -> str:
     if item.switch:
-        return f"{item.thing} at {item.place}"
+        return words.gate.format(place=item.place)
     return words.item.format(thing=item.thing, place=item.place)
+
+
+SORTED_BY = ("place", "thing")
+"""What lines may have in common."""
 
 
 @dataclass(slots=True)
@@ -54,11 +60,29 @@ class References:
     """
 
     rng: random.Random
+    voice: Voice
     words: Trade
     items: Mapping[str, Item]
     register: Sequence[tuple[str, float]]
     described: float = 0.75
     """How often a line is called by something that is true of it alone."""
+
+    _order: list[str] = field(default_factory=list)
+    _place: dict[str, int] = field(default_factory=dict)
+    _prices: Counter[float] = field(default_factory=Counter)
+    _sorts: dict[str, Counter[str]] = field(default_factory=dict)
+    _ranks: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """What is true of a line is looked up, not counted again for every mention of it."""
+        self._order = [name for name, _ in self.register]
+        self._place = {name: place for place, name in enumerate(self._order)}
+        self._prices = Counter(price for _, price in self.register)
+        self._sorts = {sort: Counter(getattr(self.items[name], sort) for name in self._order) for sort in SORTED_BY}
+        beside: dict[str, list[str]] = {"": self._order}
+        for name in self._order:
+            beside.setdefault(self.items[name].place, []).append(name)
+        self._ranks = {place: self._ranked(names) for place, names in beside.items()}
 
     def named(self, name: str) -> str:
         return item_text(self.words, self.items[name])
@@ -67,87 +91,75 @@ class References:
         if self.rng.random() < self.described:
             known = self._descriptions(name)
             if known:
-                return self.rng.choice(known)
+                key, parts = self.rng.choice(known)
+                return self.voice.say(self.rng, key, **parts)
         return self.named(name)
 
-    def _descriptions(self, name: str) -> list[str]:
+    def _descriptions(self, name: str) -> list[Described]:
         """What is true of one line and of no other: its place in the register, its price, its rank."""
-        order = [listed_name for listed_name, _ in self.register]
-        price = dict(self.register)
-        place = order.index(name)
-        found: list[str] = []
-        if place and not self.items[order[place - 1]].switch:
-            above = self.named(order[place - 1])
-            found += [f"the entry right below {above}", f"what the register lists next after {above}"]
+        order, place, item = self._order, self._place[name], self.items[name]
+        price = self.register[place][1]
+        found: list[Described] = []
+        if place:
+            found.append(("line after", {"i": self.named(order[place - 1])}))
         if place + 1 < len(order):
-            found.append(f"the entry right above {self.named(order[place + 1])}")
+            found.append(("line before", {"i": self.named(order[place + 1])}))
         if place in (0, len(order) - 1):
-            end = "first" if place == 0 else "last"
-            found += [f"the {end} entry of the register", f"the line that the register has {end}"]
-        found += self._ranked(name, order, price, "line of the register", "line of all")
-        beside = [other for other in order if self.items[other].place == self.items[name].place]
-        found += self._ranked(name, beside, price, f"{self.items[name].place} entry")
-        alike = [other for other in order if self.items[other].thing == self.items[name].thing]
-        if len(beside) == 1:
-            found.append(f"the only {self.items[name].place} entry")
-        if len(alike) == 1 and not self.items[name].switch:
-            found.append(f"the only {self.items[name].thing} line")
-        if list(price.values()).count(price[name]) == 1:
-            found.append(f"the line at {number(price[name])} a unit")
+            found.append(("line first" if place == 0 else "line last", {}))
+        if name in self._ranks[""]:
+            found.append((self._ranks[""][name], {}))
+        rank = self._ranks[item.place].get(name, "second")
+        if "second" not in rank:
+            found.append((f"{rank} of", {"p": item.place}))
+        if self._sorts["place"][item.place] == 1:
+            found.append(("line only place", {"p": item.place}))
+        if self._sorts["thing"][item.thing] == 1 and not item.switch:
+            found.append(("line only thing", {"t": item.thing}))
+        if self._prices[price] == 1:
+            found.append(("line price", {"n": number(price)}))
         return found
 
-    def _ranked(self, name: str, among: Sequence[str], price: Mapping[str, float], *sorts: str) -> list[str]:
-        """The dearest or cheapest of some lines, or the next to it."""
+    def _ranked(self, among: Sequence[str]) -> dict[str, str]:
+        """The dearest and the cheapest of some lines, and the next to them."""
+        price = dict(self.register)
         ranked = sorted(among, key=lambda other: price[other])
         if len(ranked) < 2 or len({price[other] for other in ranked}) < len(ranked):
-            return []
-        ranks = {ranked[0]: "cheapest", ranked[-1]: "dearest"}
+            return {}
+        ranks = {ranked[0]: "low", ranked[-1]: "high"}
         if len(ranked) > 3:
-            ranks |= {ranked[1]: "second cheapest", ranked[-2]: "second dearest"}
-        return [f"the {ranks[name]} {sort}" for sort in sorts] if name in ranks else []
+            ranks |= {ranked[1]: "second low", ranked[-2]: "second high"}
+        worth = "profit" if self.words.maximize else "cost"
+        return {name: f"line {rank} {worth}" for name, rank in ranks.items()}
 
     def some(self, names: Sequence[str]) -> str:
         """The group, by what its members have in common where that says exactly who belongs to it."""
         common = self._common(frozenset(names))
         if common and self.rng.random() < 0.75:
-            return self.rng.choice(common)
-        return self._members(names)
+            key, parts = self.rng.choice(common)
+            return self.voice.say(self.rng, key, **parts)
+        return listed([self.one(name) for name in self.rng.sample(list(names), len(names))])
 
-    def _common(self, names: frozenset[str]) -> list[str]:
-        found: list[str] = []
+    def _common(self, names: frozenset[str]) -> list[Described]:
+        found: list[Described] = []
         plain = {name: item for name, item in self.items.items() if not item.switch}
         gates = {item.place for item in self.items.values() if item.switch}
-        for place in {item.place for item in plain.values()} - gates:
-            there = {name for name, item in plain.items() if item.place == place}
-            calls = (f"everything under {place}", f"the {place} lines", f"all {place} business")
-            found += self._but(names, there, calls)
-        for thing in {item.thing for item in plain.values()}:
-            there = {name for name, item in plain.items() if item.thing == thing}
-            found += self._but(names, there, (f"{thing} of every place", f"all {thing}", f"{thing} wherever it goes"))
+        for sort, barred in (("place", gates), ("thing", set[str]())):
+            for common in sorted({getattr(self.items[name], sort) for name in names} - barred):
+                there = {name for name, item in plain.items() if getattr(item, sort) == common}
+                found += self._but(names, there, f"group {sort}", {sort[0]: common})
         if not gates:
-            found += self._but(names, set(plain), ("the whole plan", "every line of the plan"))
-        return sorted(found)
+            found += self._but(names, set(plain), "group whole", {})
+        return found
 
-    def _but(self, names: frozenset[str], there: set[str], said: tuple[str, ...]) -> list[str]:
+    def _but(self, names: frozenset[str], there: set[str], key: str, parts: dict[str, str]) -> list[Described]:
         """The set, or the set without one or two of its members."""
         if len(there) < 2 or not names <= there or len(names) < 2:
             return []
         left = sorted(there - names)
         if not left:
-            return list(said)
-        if len(left) > 2:
-            return []
-        gone = listed([self.one(name) for name in left])
-        return [f"{text} {mark} {gone}" for text in said for mark in ("except", "other than", "leaving out")]
+            return [(key, parts)]
+        return [(f"{key} but", {**parts, "ls": listed([self.one(name) for name in left])})] if len(left) < 3 else []
 
-    def _members(self, names: Sequence[str]) -> str:
-        """One by one, with items of one place drawn together."""
-        by_place: dict[str, list[str]] = {}
-        parts: list[str] = []
-        for name in self.rng.sample(list(names), len(names)):
-            if self.items[name].switch or self.rng.random() < self.described:
-                parts.append(self.one(name))
-            else:
-                by_place.setdefault(self.items[name].place, []).append(self.items[name].thing)
-        parts += [self.words.item.format(thing=listed(things), place=place) for place, things in by_place.items()]
-        return "; ".join(parts[:-1]) + f"; {parts[-1]}" if len(parts) > 2 else listed(parts)
+
+Described = tuple[str, dict[str, str]]
+"""A phrase by its key, with its parts."""

@@ -1,0 +1,40 @@
+"""How long the worked attempts of `ordebug` are, in tokens of SmolLM2: they must fit a small model's context.
+
+`python bench/ordebug_traces.py [--quick]`. Prompt, answers and replies are counted, under the model's chat template;
+its tokenizer is that of the weights that `hf:smollm2` unpacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median, quantiles
+
+from rows import Row, arguments, report
+from transformers import AutoTokenizer
+
+from whet.apps.ordebug.traces import traces
+from whet.envs.ordebug.environment import OrDebug
+from whet.envs.ordebug.family import FAMILY
+from whet.models.hf.address import base_folder
+
+MEDIAN = 1500
+"""Tokens that the median on tiny, in table form, must stay under."""
+
+
+def measured(quick: bool) -> Iterator[Row]:
+    tokenizer = AutoTokenizer.from_pretrained(base_folder("smollm2"))
+    for size in ("tiny", "small"):
+        for form in ("table", "prose"):
+            env = FAMILY.build("", "", {"size": size, "subtlety": "near", "spec": form})
+            assert isinstance(env, OrDebug)
+            told = [record["messages"] for record, _ in traces(env, 10 if quick else 40)]
+            lengths = [len(tokenizer.apply_chat_template(said, tokenize=True)["input_ids"]) for said in told]
+            middle, high = median(lengths), quantiles(lengths, n=20)[-1]
+            bar, holds = (float(MEDIAN), middle < MEDIAN) if (size, form) == ("tiny", "table") else (None, None)
+            said = f"{len(lengths)} traces, p95 {high:.0f}, longest {max(lengths)}"
+            yield Row(f"traces/{size}_near/{form}", middle, "tokens", bar, holds, condition=said)
+
+
+if __name__ == "__main__":
+    chosen = arguments(__doc__)
+    report(measured(chosen.quick), chosen.json)
