@@ -14,6 +14,7 @@ from datetime import date
 from typing import TypeVar
 
 from whet.envs.soup.site import vocabulary
+from whet.envs.soup.site.look import Dice
 from whet.envs.soup.site.vocabulary import Half
 
 T = TypeVar("T")
@@ -154,11 +155,11 @@ class Lexicon:
         )
 
 
-def lexicons(rng: random.Random, half: Half) -> tuple[Lexicon, Lexicon]:
-    """The words for the matter of tasks and those for filler, as the generator of the site deals them out."""
+def lexicons(dice: Dice, half: Half) -> tuple[Lexicon, Lexicon]:
+    """The words for the matter of tasks and those for filler, as the dice of the site deal them out."""
 
     def dealt(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        start = int(rng.random() * len(words))
+        start = dice.below(len(words))
         turned = words[start:] + words[:start]
         return turned[: len(words) // 2], turned[len(words) // 2 :]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from math import gcd
 
 from whet.envs.soup.site.vocabulary import MODIFIERS, STEMS, Half
 
@@ -21,16 +22,23 @@ _BASE62 = _BASE36 + _LETTERS.upper()
 class Dice:
     """Draws from a hash of names: the same in every process, and independent of what was drawn for other names."""
 
-    __slots__ = ("left",)
+    __slots__ = ("left", "state")
 
     def __init__(self, *names: object) -> None:
-        self.left = int.from_bytes(blake2b("\0".join(map(str, names)).encode(), digest_size=32).digest())
+        self.state = blake2b("\0".join(map(str, names)).encode()).digest()
+        self.left = int.from_bytes(self.state, "big")
 
     def below(self, limit: int) -> int:
         self.left, drawn = divmod(self.left, limit)
+        if self.left < 65_536:
+            self.state = blake2b(self.state).digest()
+            self.left = int.from_bytes(self.state, "big")
         return drawn
 
     def of(self, choices: tuple[str, ...] | str) -> str:
+        return choices[self.below(len(choices))]
+
+    def of_pairs(self, choices: tuple[tuple[str, str], ...]) -> tuple[str, str]:
         return choices[self.below(len(choices))]
 
     def code(self, length: int, alphabet: str = _BASE36) -> str:
@@ -64,6 +72,7 @@ class Look:
     prefix: str
     scope: str
     """A hash of the site's build, which some frameworks write on every element."""
+    stems: tuple[str, ...]
     _known: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def dice(self, *names: str) -> Dice:
@@ -71,20 +80,20 @@ class Look:
 
     def key(self, role: str) -> str:
         """The one class among `cls(role)` that no other role and no filler has."""
-        return self.cls(role).split(" ", 1)[0] if role[:1] == "~" else self._own(role)
+        return self.habit.own(self.dice("own", role), self, role)
 
     def cls(self, role: str) -> str:
         """The value of the class attribute of a role such as `price`."""
         known = self._known.get(role)
         if known is None:
             dice = self.dice("class", role)
-            own, also = self._own(role), self.habit.also(dice, self, role)
+            own, also = self.key(role), self.habit.also(dice, self, role)
             known = self._known[role] = f"{also} {own}" if also and dice.below(2) else f"{own} {also}".rstrip()
         return known
 
     def ident(self, role: str) -> str:
         """An id of this site's kind, which no other role and no filler has."""
-        return f"{self.habit.ident(self.dice('id', role), self)}{_parity(role, self.dice('id', role))}"
+        return self.habit.ident(self.dice("id", role), self)
 
     def attrs(self, role: str) -> str:
         """Further attributes, with a leading space; maybe none."""
@@ -94,23 +103,18 @@ class Look:
         """Which of these tags this site uses for the role."""
         return self.dice("tag", role).of(choices)
 
-    def _own(self, role: str) -> str:
-        return self.habit.own(self.dice("own", role), self, role)
-
-    def stem(self, dice: Dice) -> str:
-        return dice.of(STEMS[self.half])
+    def stem(self, dice: Dice, role: str = "~") -> str:
+        """A word for names. What tasks ask for has the site's first stems, filler the others: so the two never meet."""
+        if role[:1] == "~":
+            return self.stems[_TASKS + dice.below(len(self.stems) - _TASKS)]
+        return self.stems[dice.below(_TASKS)]
 
     def modifier(self, dice: Dice) -> str:
         return dice.of(MODIFIERS[self.half])
 
 
-def _parity(role: str, dice: Dice) -> str:
-    """The last digit of a name: even for what tasks ask for, odd for filler, so that the two never meet."""
-    return "13579"[dice.below(5)] if role[:1] == "~" else "02468"[dice.below(5)]
-
-
-def _code(dice: Dice, role: str, length: int, alphabet: str = _BASE36) -> str:
-    return dice.code(length - 1, alphabet) + _parity(role, dice)
+_TASKS = 24
+"""How many of a site's stems begin the names of what tasks ask for. Which ones is drawn for every site."""
 
 
 def _none(dice: Dice, look: Look, role: str = "") -> str:
@@ -132,15 +136,15 @@ def _testid(dice: Dice, look: Look) -> str:
 
 
 def _module(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.stem(dice).capitalize()}_{look.stem(dice)}__{_code(dice, role, 5, _BASE62)}"
+    return f"{look.stem(dice, role).capitalize()}_{look.stem(dice)}__{dice.code(5, _BASE62)}"
 
 
 def _bem(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.prefix}-{look.stem(dice)}{_code(dice, role, 3)}__{look.stem(dice)}"
+    return f"{look.prefix}-{look.stem(dice, role)}-{look.modifier(dice)}__{look.stem(dice)}-{look.stem(dice)}"
 
 
-def _bem_modifier(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.prefix}-{look.stem(dice)}--{look.modifier(dice)}" if dice.below(3) == 0 else ""
+def _bem_modifier(dice: Dice, look: Look) -> str:
+    return f"{look.prefix}-{look.stem(dice)}--{look.modifier(dice)}"
 
 
 _UTILITIES = (
@@ -159,31 +163,31 @@ def _utility(dice: Dice, look: Look) -> str:
 
 
 def _utility_own(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.modifier(dice)}-{look.stem(dice)}-{dice.below(9) + 1}{_code(dice, role, 3)}"
+    return f"{look.stem(dice, role)}-{look.modifier(dice)}-{dice.code(4, _LETTERS)}"
 
 
 def _scoped(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.stem(dice)}-{look.stem(dice)}-{_code(dice, role, 3)}"
+    return f"{look.stem(dice, role)}-{look.modifier(dice)}-{look.stem(dice)}-{look.stem(dice)}"
 
 
 def _legacy(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.stem(dice)}_{look.stem(dice)}_{dice.below(900) + 10}{_parity(role, dice)}"
+    return f"{look.stem(dice, role)}_{look.stem(dice)}_{dice.code(3, _LETTERS)}"
 
 
 def _legacy_also(dice: Dice, look: Look) -> str:
-    return (f"col-{dice.below(12) + 1}", "clearfix", f"{look.prefix}_{look.modifier(dice)}")[dice.below(3)]
+    return dice.of((f"col-{dice.below(12) + 1}", "clearfix", f"{look.prefix}_{look.modifier(dice)}"))
 
 
 def _told(dice: Dice, look: Look, role: str) -> str:
-    """Named by what it is: `product-price` of a site that was written by hand."""
-    return f"{look.prefix}-{role.lstrip('~')}-{_parity(role, dice)}"
+    """Named by what it is: `ab-box-price` of a site that was written by hand."""
+    return f"{look.prefix}-{look.stem(dice, role)}-{role.lstrip('~')}"
 
 
 # ------------------------------------------------------------------------------------------------ frameworks of bench
 
 
 def _styled(dice: Dice, look: Look, role: str) -> str:
-    return f"sc-{_code(dice, role, 7)}"
+    return f"sc-{dice.code(8)}"
 
 
 def _styled_also(dice: Dice, look: Look) -> str:
@@ -191,7 +195,7 @@ def _styled_also(dice: Dice, look: Look) -> str:
 
 
 def _emotion(dice: Dice, look: Look, role: str) -> str:
-    return f"css-{_code(dice, role, 8)}"
+    return f"css-{dice.code(8)}"
 
 
 def _emotion_also(dice: Dice, look: Look) -> str:
@@ -200,7 +204,7 @@ def _emotion_also(dice: Dice, look: Look) -> str:
 
 
 def _atomic(dice: Dice, look: Look, role: str) -> str:
-    return f"x{_code(dice, role, 7)}"
+    return f"x{dice.code(8)}"
 
 
 def _atomic_also(dice: Dice, look: Look) -> str:
@@ -208,15 +212,15 @@ def _atomic_also(dice: Dice, look: Look) -> str:
 
 
 def _content(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.prefix}-{look.stem(dice)}-{_code(dice, role, 4)}"
+    return f"{look.prefix}-{look.stem(dice, role)}-{look.stem(dice)}-{dice.code(3, _LETTERS)}"
 
 
 def _svelte(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.stem(dice)}{_code(dice, role, 3)}"
+    return f"{look.stem(dice, role)}-{look.modifier(dice)}-{look.stem(dice)}"
 
 
 def _portal(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.stem(dice)}--{look.prefix}-{look.stem(dice)}--{_code(dice, role, 4)}"
+    return f"{look.stem(dice, role)}--{look.prefix}-{look.stem(dice)}--{look.modifier(dice)}-{look.stem(dice)}"
 
 
 def _portal_also(dice: Dice, look: Look) -> str:
@@ -224,25 +228,24 @@ def _portal_also(dice: Dice, look: Look) -> str:
 
 
 def _told_too(dice: Dice, look: Look, role: str) -> str:
-    return f"{role.lstrip('~')}__{look.prefix}{_parity(role, dice)}"
+    return f"{role.lstrip('~')}__{look.stem(dice, role)}-{look.prefix}"
 
 
 HABITS: dict[Half, tuple[Habit, ...]] = {
     "train": (
+        Habit("modules", _module, _none, lambda dice, look: f"{look.stem(dice)}-{dice.code(6)}", _testid, "root"),
         Habit(
-            "modules",
-            _module,
+            "bem",
+            _bem,
+            _few(_bem_modifier, 0, 1),
+            lambda dice, look: f"{look.prefix}-{look.stem(dice)}-{dice.code(6)}",
             _none,
-            lambda dice, look: f"{look.stem(dice)}-{dice.code(5)}",
-            _testid,
-            "root",
         ),
-        Habit("bem", _bem, _bem_modifier, lambda dice, look: f"{look.prefix}-{look.stem(dice)}-{dice.code(4)}", _none),
         Habit(
             "utility",
             _utility_own,
             _few(_utility, 3, 9),
-            lambda dice, look: f"radix-{dice.code(3)}-{look.stem(dice)}",
+            lambda dice, look: f"radix-{dice.code(5)}-{look.stem(dice)}",
             lambda dice, look: f' data-state="{look.modifier(dice)}"' if dice.below(4) == 0 else "",
             "__next",
         ),
@@ -250,34 +253,34 @@ HABITS: dict[Half, tuple[Habit, ...]] = {
             "scoped",
             _scoped,
             _few(lambda dice, look: f"v-{look.stem(dice)}--{look.modifier(dice)}", 0, 2),
-            lambda dice, look: f"v-{dice.below(9000)}-{dice.code(3)}",
-            lambda dice, look: f' data-v-{look.scope}=""',
+            lambda dice, look: f"v-{dice.below(9000)}-{dice.code(5)}",
+            lambda dice, look: f' data-v-{look.scope}=""' if dice.below(3) == 0 else "",
         ),
         Habit(
             "legacy",
             _legacy,
             _few(_legacy_also, 1, 3),
-            lambda dice, look: f"{look.stem(dice)}_{dice.below(90000)}_",
+            lambda dice, look: f"{look.stem(dice)}_{dice.below(90000)}_{dice.code(3)}",
             _none,
             "wrapper",
         ),
-        Habit("told", _told, _none, lambda dice, look: f"{look.prefix}{dice.code(4)}", _none, "page"),
+        Habit("told", _told, _none, lambda dice, look: f"{look.prefix}{dice.code(6)}", _none, "page"),
     ),
     "bench": (
-        Habit("styled", _styled, _few(_styled_also, 1, 1), lambda dice, look: f"r{dice.code(4)}", _testid, "gatsby"),
+        Habit("styled", _styled, _few(_styled_also, 1, 1), lambda dice, look: f"r{dice.code(6)}", _testid, "gatsby"),
         Habit(
             "emotion",
             _emotion,
-            _few(_emotion_also, 0, 2),
-            lambda dice, look: f"{look.prefix}-{dice.below(900)}-",
+            _few(_emotion_also, 0, 1),
+            lambda dice, look: f"{look.prefix}-{dice.below(900)}-{dice.code(5)}",
             lambda dice, look: f' data-index="{dice.below(40)}"' if dice.below(5) == 0 else "",
             "main-app",
         ),
         Habit(
             "atomic",
             _atomic,
-            _few(_atomic_also, 3, 9),
-            lambda dice, look: f"mount_0_0_{dice.code(3)}",
+            _few(_atomic_also, 2, 7),
+            lambda dice, look: f"mount_0_0_{dice.code(5)}",
             lambda dice, look: f' data-visualcompletion="{look.modifier(dice)}"' if dice.below(6) == 0 else "",
             "mount",
         ),
@@ -285,15 +288,15 @@ HABITS: dict[Half, tuple[Habit, ...]] = {
             "content",
             _content,
             _few(lambda dice, look: f"ng-{look.modifier(dice)}", 0, 2),
-            lambda dice, look: f"mat-{look.stem(dice)}-{dice.below(500)}-",
-            lambda dice, look: f' _ngcontent-{look.scope}-c{10 + dice.below(60)}=""',
+            lambda dice, look: f"mat-{look.stem(dice)}-{dice.below(500)}-{dice.code(3)}",
+            lambda dice, look: f' _ngcontent-{look.scope}-c{10 + dice.below(60)}=""' if dice.below(2) else "",
             "shell",
         ),
         Habit(
             "svelte",
             _svelte,
             lambda dice, look, role: f"svelte-{Dice(look.seed, dice.below(12)).code(7)}",
-            lambda dice, look: f"{look.stem(dice)}{dice.below(700)}x",
+            lambda dice, look: f"{look.stem(dice)}{dice.below(700)}x{dice.code(3)}",
             _none,
             "svelte",
         ),
@@ -301,11 +304,11 @@ HABITS: dict[Half, tuple[Habit, ...]] = {
             "portal",
             _portal,
             _few(_portal_also, 0, 3),
-            lambda dice, look: f"ctl{dice.below(90):02d}_{look.stem(dice).capitalize()}_{dice.code(3)}",
+            lambda dice, look: f"ctl{dice.below(90):02d}_{look.stem(dice).capitalize()}_{dice.code(4)}",
             lambda dice, look: f' data-drupal-{look.stem(dice)}="{dice.code(5)}"' if dice.below(6) == 0 else "",
             "page-holder",
         ),
-        Habit("told-too", _told_too, _none, lambda dice, look: f"{look.prefix}-{dice.code(4)}", _none, "site"),
+        Habit("told-too", _told_too, _none, lambda dice, look: f"{look.prefix}-{dice.code(6)}", _none, "site"),
     ),
 }
 
@@ -313,4 +316,14 @@ HABITS: dict[Half, tuple[Habit, ...]] = {
 def look_of(seed: int, half: Half) -> Look:
     dice = Dice(seed, half, "look")
     habit = HABITS[half][dice.below(len(HABITS[half]))]
-    return Look(seed, half, habit, prefix=dice.code(2 + dice.below(2), _LETTERS), scope=f"{dice.below(16**8):08x}")
+    stems, turn, step = STEMS[half], dice.below(len(STEMS[half])), 1 + dice.below(len(STEMS[half]) - 1)
+    while gcd(step, len(stems)) > 1:
+        step += 1
+    return Look(
+        seed,
+        half,
+        habit,
+        prefix=dice.code(2 + dice.below(2), _LETTERS),
+        scope=f"{dice.below(16**8):08x}",
+        stems=tuple(stems[(turn + number * step) % len(stems)] for number in range(len(stems))),
+    )
