@@ -174,11 +174,14 @@ class Region:
                 continue
             shown = cover.get(trait.key) or trait.show(value, spelled)
             label = spelled.labelled(self._label(rng, trait))
-            rows.append(self._classed(trait, label, shown) if self.bare else self._labelled(label, shown))
-        inner = "\n".join(rows)
+            rows.append(self._classed(trait, label, shown) if self.bare else self.labelled(label, shown))
+        return self.framed("\n".join(rows))
+
+    def framed(self, inner: str) -> str:
+        """The lines of a record in what holds them together."""
         if self.form in ("dl", "ul"):
-            return desk.box(self.form, "sheet", f"\n{inner}\n")
-        return desk.box("table", "sheet", f"\n<tbody>{inner}</tbody>\n") if self.form == "table" else inner
+            return self.desk.box(self.form, "sheet", f"\n{inner}\n")
+        return self.desk.box("table", "sheet", f"\n<tbody>{inner}</tbody>\n") if self.form == "table" else inner
 
     @property
     def bare(self) -> bool:
@@ -197,7 +200,8 @@ class Region:
         """The site's label, or now and then another word for the same."""
         return pick(rng, trait.labels) if rng.random() < 0.2 else self.labels[trait.key]
 
-    def _labelled(self, label: str, shown: str) -> str:
+    def labelled(self, label: str, shown: str) -> str:
+        """A value beside its label."""
         desk = self.desk
         if self.form == "dl":
             return f"{desk.box('dt', 'label', label)}{desk.box('dd', 'value', shown)}"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from whet.envs.soup.archetype import TaskKind
 from whet.errors import WhetError
 
-FAMILIES = ("primer", "record", "rows", "computed", "table", "nested")
+FAMILIES = ("primer", "record", "rows", "computed", "table", "nested", "form", "data", "site", "i18n", "bulk")
 
 
 @functools.cache

@@ -42,7 +42,10 @@ def plan_of(
     return TaskPlan(form, ask, program(names(region), f"found = rows(soup.find(class_=OWN))\n{body}"), draw, write)
 
 
-def _all_rows(desk: Desk, topic: Topic, keys: Sequence[str], forms: Sequence[str], count: int) -> TaskPlan:
+def all_rows(
+    desk: Desk, topic: Topic, keys: Sequence[str], forms: Sequence[str], count: int, sizes: tuple[int, int] = (3, 9)
+) -> TaskPlan:
+    """Every row with `count` of its traits, the first among them."""
     region = Region.drawn(desk, topic, keys, forms, many=True)
     wanted = (keys[0], *desk.rng.sample(list(keys[1:]), count - 1))
     rest = wanted[1:]
@@ -58,6 +61,7 @@ def _all_rows(desk: Desk, topic: Topic, keys: Sequence[str], forms: Sequence[str
         question,
         f"return [{{key: row[key] for key in {wanted!r}}} for row in found]",
         lambda own: [{key: topic[key].truth(row[key]) for key in wanted} for row in own],
+        sizes=sizes,
         gaps=rest,
     )
 
@@ -65,25 +69,25 @@ def _all_rows(desk: Desk, topic: Topic, keys: Sequence[str], forms: Sequence[str
 @kind("medium")
 def products(desk: Desk) -> TaskPlan:
     """The products of a shop, without the advertisements."""
-    return _all_rows(desk, PRODUCT, ("name", "price", "before", "rating", "sku"), ("cards",), 2)
+    return all_rows(desk, PRODUCT, ("name", "price", "before", "rating", "sku"), ("cards",), 2)
 
 
 @kind("medium")
 def staff(desk: Desk) -> TaskPlan:
     """Who works somewhere now."""
-    return _all_rows(desk, PERSON, ("name", "role", "phone", "email"), ("grid", "cards"), 3)
+    return all_rows(desk, PERSON, ("name", "role", "phone", "email"), ("grid", "cards"), 3)
 
 
 @kind("medium")
 def programme(desk: Desk) -> TaskPlan:
     """The sessions that take place."""
-    return _all_rows(desk, SESSION, ("title", "speaker", "room", "date", "seats"), ("grid", "cards"), 3)
+    return all_rows(desk, SESSION, ("title", "speaker", "room", "date", "seats"), ("grid", "cards"), 3)
 
 
 @kind("hard")
 def invoices(desk: Desk) -> TaskPlan:
     """The invoices that are not paid, with their sums and days."""
-    return _all_rows(desk, INVOICE, ("number", "customer", "net", "tax", "due"), ("grid",), 4)
+    return all_rows(desk, INVOICE, ("number", "customer", "net", "tax", "due"), ("grid",), 4)
 
 
 @kind("hard")
