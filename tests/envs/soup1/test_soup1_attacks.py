@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from envs.soup1.first_soups import Perform, by_policy, calls, limit, limit_task, ok, played, program, score, soup, tasks_of
+from envs.soup1.first_soups import (
+    Perform,
+    by_policy,
+    calls,
+    limit,
+    limit_task,
+    ok,
+    played,
+    program,
+    score,
+    soup,
+    tasks_of,
+)
 
 from whet.types import Task
 

@@ -60,7 +60,12 @@ def test_the_page_says_what_the_code_says() -> None:
     for mode, count in (("mvp", 33), ("phase2", 24), ("hard_only", 18), ("bootstrap", 15)):
         assert len(ArchetypeChoice(mode).members(archetypes())) == count  # type: ignore[arg-type]
     assert dict(TIERED) == {"primer": 0.0, "easy": 0.2, "medium": 0.4, "hard": 0.4}
-    assert (FirstSoupRewards().correct, FirstSoupRewards().limit, FirstSoupRewards().unsafe, FirstSoupRewards().without_soup) == (
+    assert (
+        FirstSoupRewards().correct,
+        FirstSoupRewards().limit,
+        FirstSoupRewards().unsafe,
+        FirstSoupRewards().without_soup,
+    ) == (
         1.0,
         0.5,
         -0.5,

@@ -95,7 +95,10 @@ def test_evidence_may_be_wrapped_differently_than_in_the_page() -> None:
 def test_an_answer_where_there_is_none_and_a_limit_where_there_is_an_answer_earn_nothing() -> None:
     assert limited(FinalAnswer("ok", "guess")).reason == "missed_limit"
     assert graded(FinalAnswer("limit", None, "js_required", EVIDENCE)).reason == "false_limit"
-    assert graded(FinalAnswer("limit", None, "js_required", EVIDENCE), rewards=FirstSoupRewards(process=True)).reward == 0.0
+    assert (
+        graded(FinalAnswer("limit", None, "js_required", EVIDENCE), rewards=FirstSoupRewards(process=True)).reward
+        == 0.0
+    )
 
 
 def test_an_answer_without_a_program_earns_nothing() -> None:

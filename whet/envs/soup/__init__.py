@@ -29,11 +29,8 @@ class SoupFamily:
         if variant or source:
             raise WhetError(f"soup has no {variant or source!r}: use arguments, as in soup -a rung=answer")
         # Each by its name, so that its version is found to be part of the fingerprint.
-        needs = {
-            "bs4": importlib.util.find_spec("bs4"),
-            "lxml": importlib.util.find_spec("lxml"),
-            "html5lib": importlib.util.find_spec("html5lib"),
-        }
+        needs = {"bs4": importlib.util.find_spec("bs4"), "lxml": importlib.util.find_spec("lxml")}
+        needs["html5lib"] = importlib.util.find_spec("html5lib")
         missing = [name for name, found in needs.items() if found is None]
         if missing:
             raise WhetError(f"soup needs {', '.join(missing)}: pip install 'whet[soup]'")

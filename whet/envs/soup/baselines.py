@@ -1,4 +1,4 @@
-"""Reference policies: the oracle, and the standing adversaries, which know how questions are put and not what they mean.
+"""Reference policies: the oracle, and the adversaries, which know how questions are put and not what they mean.
 
 Each speaks as a model would and goes through the real sandbox. On the rung `extractor` an adversary is one program for
 all tasks, or one that it makes of the page it explored; on the rung `answer` it runs the same program and says what it
@@ -18,7 +18,7 @@ from whet.envs.base import Baseline, Messages
 from whet.envs.soup.prompt import Rung
 from whet.types import Message, Reply, Task, ToolCall
 
-_SHAPE = r'''
+_SHAPE = r"""
 def kind_of(schema):
     kind = schema["type"]
     return [one for one in kind if one != "null"][0] if isinstance(kind, list) else kind
@@ -43,9 +43,9 @@ def shaped(schema, texts):
         texts = texts + [""] * len(schema["properties"])
         return {key: value(inner, texts[at]) for at, (key, inner) in enumerate(schema["properties"].items())}
     return value(schema, (texts or [""])[0])
-'''
+"""
 
-QUOTED = r'''
+QUOTED = r"""
 def extract(html):
     soup = BeautifulSoup(html, "html.parser")
     hit = None
@@ -53,10 +53,10 @@ def extract(html):
         hit = hit or soup.find(id=name) or soup.find(class_=name) or soup.find(string=re.compile(re.escape(name), re.I))
     box = hit if hasattr(hit, "find_all") else hit.parent.parent if hit else soup
     return shaped(SCHEMA, [" ".join(text.split()) for text in box.stripped_strings][1:])
-'''
+"""
 """The constant program: finds whatever the question quotes and says what stands there."""
 
-FIRST_MATCH = r'''
+FIRST_MATCH = r"""
 def extract(html):
     soup = BeautifulSoup(html, "html.parser")
     named = re.findall(r'"([^"]+)"', QUERY) or re.findall(r"\b(table|form|ul|ol|h1|h2|p|a|li)\b", QUERY)
@@ -65,10 +65,10 @@ def extract(html):
         hit = hit or soup.find(id=name) or soup.find(class_=name) or soup.find(name)
     hit = hit or soup.find("h1") or soup.find("h2") or soup
     return shaped(SCHEMA, [" ".join(text.split()) for text in hit.stripped_strings])
-'''
+"""
 """The first element that the question names, read in the shape that the schema wants."""
 
-REGEX_ONLY = r'''
+REGEX_ONLY = r"""
 def extract(html):
     texts = []
     for name in re.findall(r'"([^"]+)"', QUERY):
@@ -77,10 +77,10 @@ def extract(html):
             texts += re.findall(pattern % quoted, html, re.I)
     texts = [text.strip() for text in texts if text.strip()] or re.findall(r">([^<>]{3,60})<", html)
     return shaped(SCHEMA, texts)
-'''
+"""
 """The text behind whatever the question quotes, by patterns."""
 
-WORDS = r'''
+WORDS = r"""
 def extract(html):
     soup = BeautifulSoup(html, "html.parser")
     words = [word for word in re.findall(r"[a-z]{4,}", QUERY.lower()) if word not in STOP]
@@ -97,10 +97,10 @@ def extract(html):
     texts = [str(node).strip() for entry in scored[:1] for node in entry[3].find_all_next(string=True, limit=60)]
     return shaped(SCHEMA, [text for text in texts if text])
 STOP = "return with what from that this page about under heading element class object objects array order".split()
-'''
+"""
 """Patterns over the words of the question: the text that has most of them, and what comes after it."""
 
-PLAUSIBLE = r'''
+PLAUSIBLE = r"""
 def extract(html):
     soup = BeautifulSoup(html, "html.parser")
     for tag in soup.find_all(["script", "style", "head", "nav"]):
@@ -120,10 +120,10 @@ def extract(html):
     if kind == "array":
         return [first(SCHEMA["items"])] if kind_of(SCHEMA["items"]) != "object" else []
     return first(SCHEMA)
-'''
+"""
 """The first text of the page that looks like a value of the right type."""
 
-SMELL = r'''
+SMELL = r"""
 signs = (
     ("contradiction", r"<small>[^<]*(?:confirmed|disagree|settled)[^<]*</small>"),
     ("stale", r"<small>[^<]*(?:Out of date|No longer valid|Superseded|Expired)[^<]*</small>"),
@@ -135,7 +135,7 @@ signs = (
 )
 hit = next(((reason, found) for reason, sign in signs if (found := re.search(sign, HTML))), None)
 print(json.dumps([hit[0], hit[1].group(0)[:600]] if hit else ["fetched", HTML[:60]]))
-'''
+"""
 """What in the page smells of a limit, and the reason that goes with it: it knows the grammar of what is withheld."""
 
 TRAINING = 120

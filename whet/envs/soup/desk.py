@@ -15,7 +15,7 @@ from typing import Any, Literal
 from whet.envs.soup.kinds import AnswerForm
 from whet.envs.soup.site import Lexicon, Look, Site
 from whet.envs.soup.site.lexicon import pick, whole
-from whet.envs.soup.traits import CURRENCIES, Matter, Spelling, Topic, Trait, spelling
+from whet.envs.soup.traits import CURRENCIES, Matter, SpellingHabit, Topic, Trait, spelling
 from whet.envs.soup.withhold import Withheld, withheld
 
 Address = Literal["given", "described", "meaning"]
@@ -90,7 +90,7 @@ class Desk:
     def box(self, tag: str, role: str, inner: str, more: str = "") -> str:
         return f"{self.open(tag, role, more)}{inner}</{tag}>"
 
-    def spelling(self, rng: random.Random) -> Spelling:
+    def spelling(self, rng: random.Random) -> SpellingHabit:
         return spelling(rng, self.currency)
 
     def labels(self, traits: Sequence[Trait]) -> dict[str, str]:
@@ -99,7 +99,7 @@ class Desk:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class TopicRegion:
     """How a site shows records of a topic, and how its two like regions are told apart."""
 
     desk: Desk
@@ -116,7 +116,7 @@ class Region:
     @classmethod
     def drawn(
         cls, desk: Desk, topic: Topic, keys: Sequence[str], forms: Sequence[str], *, many: bool = False
-    ) -> Region:
+    ) -> TopicRegion:
         own, other = (topic.many_own, topic.many_other) if many else (topic.own, topic.other)
         headings: dict[Side, str] = {"own": pick(desk.rng, own), "other": pick(desk.rng, other)}
         traits = tuple(topic[key] for key in keys)
@@ -165,9 +165,9 @@ class Region:
         head = desk.box(level, "heading", heading.upper() if rng.random() < 0.15 else heading)
         return desk.box(desk.look.tag("region", "section", "div", "article"), side, f"\n{head}\n{inner}\n{note}")
 
-    def record(self, rng: random.Random, spelled: Spelling, matter: Matter, cover: Mapping[str, str] = {}) -> str:
+    def record(self, rng: random.Random, spelled: SpellingHabit, matter: Matter, cover: Mapping[str, str] = {}) -> str:
         """One record; `cover` is what stands in the place of a value."""
-        desk, rows = self.desk, []
+        rows = []
         for trait in rng.sample(self.traits, len(self.traits)) if self.shuffled else self.traits:
             value = matter[trait.key]
             if value is None and trait.key not in cover:
@@ -210,7 +210,7 @@ class Region:
         tag = "li" if self.form == "ul" else "div"
         return f"<{tag}>{desk.box('span', 'label', label)} {desk.box('span', 'value', shown)}</{tag}>"
 
-    def rows(self, rng: random.Random, spelled: Spelling, matters: Sequence[Matter]) -> str:
+    def rows(self, rng: random.Random, spelled: SpellingHabit, matters: Sequence[Matter]) -> str:
         """Many records: a table whose columns change their order, or cards."""
         desk = self.desk
         if self.form == "cards":
@@ -228,9 +228,7 @@ class Region:
 
     # ---------------------------------------------------------------------------------------- pages
 
-    def record_page(
-        self, rng: random.Random, own: Matter, hide: Side | None, key: str, title: str = ""
-    ) -> PageDraft:
+    def record_page(self, rng: random.Random, own: Matter, hide: Side | None, key: str, title: str = "") -> PageDraft:
         """A page with the record that is meant and one that is not; one of the two may withhold a value."""
         spelled, other = self.desk.spelling(rng), self.draw(rng)
         made = self.hidden(rng, spelled, own if hide == "own" else other, key) if hide else None
@@ -254,7 +252,7 @@ class Region:
             parts.append(self.write(rng, side, inner))  # type: ignore[arg-type]
         return page_of(rng, parts, made, hide, title)
 
-    def hidden(self, rng: random.Random, spelled: Spelling, matter: Matter, key: str) -> Withheld:
+    def hidden(self, rng: random.Random, spelled: SpellingHabit, matter: Matter, key: str) -> Withheld:
         """What stands in the place of a value of this record."""
         trait = self.topic[key]
         second = trait.draw(self.desk.words, rng)
@@ -271,6 +269,6 @@ def page_of(
     return PageDraft(tuple(mixed), title, stubs=stubs, limit=made if hide == "own" else None)
 
 
-def _cell(trait: Trait, matter: Matter, spelled: Spelling) -> str:
+def _cell(trait: Trait, matter: Matter, spelled: SpellingHabit) -> str:
     value = matter[trait.key]
     return "" if value is None else trait.show(value, spelled)

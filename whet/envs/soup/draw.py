@@ -31,7 +31,7 @@ _DAMAGE = (0.0, 0.0, 0.3, 0.6)
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class SiteDraft:
     """Everything about a task but its pages as text."""
 
     kind: TaskKind
@@ -78,7 +78,7 @@ class Draft:
         )
 
 
-def draw(kind: TaskKind, split: Split, ordinal: int, seed: int, limits: bool = True, address: str = "") -> Draft:
+def draw(kind: TaskKind, split: Split, ordinal: int, seed: int, limits: bool = True, address: str = "") -> SiteDraft:
     """The task of this archetype with this number; `address` takes the choice of it out of the draw."""
     number = splits.draw(("soup", kind.name, seed), split, ordinal, lambda drawn: drawn, lambda drawn: f"site {drawn}")
     half: Half = "bench" if split == "test" else "train"
@@ -96,7 +96,7 @@ def draw(kind: TaskKind, split: Split, ordinal: int, seed: int, limits: bool = T
         PagePlan(missing=place == gap, hide="other" if rng.random() < 0.5 else None) for place in range(1, count + 1)
     ]
     matters = tuple((page, *plan.draw(rng, page)) for page in planned)
-    return Draft(kind, desk, plan, address or drawn, size, matters, number)  # type: ignore[arg-type]
+    return SiteDraft(kind, desk, plan, address or drawn, size, matters, number)  # type: ignore[arg-type]
 
 
 def is_limit(kind: TaskKind, split: Split, ordinal: int, seed: int) -> bool:

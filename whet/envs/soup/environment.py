@@ -13,7 +13,7 @@ from whet.envs.soup import stages
 from whet.envs.soup.archetype import TaskKind
 from whet.envs.soup.archetypes import kinds
 from whet.envs.soup.baselines import baselines
-from whet.envs.soup.draw import Draft, draw
+from whet.envs.soup.draw import SiteDraft, draw
 from whet.envs.soup.prompt import messages
 from whet.envs.soup.reply import FormError, LimitClaim, last_words
 from whet.envs.soup.safety import leak
@@ -72,9 +72,7 @@ class Soup(Environment):
         told = {"reason": limit.reason, "mark": limit.mark} if limit is not None else None
         truth = {"answers": drawn.truths, "limit": told, "program": drawn.plan.program}
         config = self.settings
-        said = messages(
-            config.rung, drawn.query, drawn.plan.form, config.turns, config.rewards.calls, config.output
-        )
+        said = messages(config.rung, drawn.query, drawn.plan.form, config.turns, config.rewards.calls, config.output)
         return Task(split, index, Label(drawn.kind.name, drawn.kind.difficulty), said, truth, data)
 
     def content(self, split: Split, index: int) -> Any:
@@ -128,7 +126,7 @@ class Soup(Environment):
         ordinal, place = divmod(index, len(self._kinds))
         return self._kinds[place], ordinal
 
-    def _draft(self, split: Split, index: int) -> Draft:
+    def _draft(self, split: Split, index: int) -> SiteDraft:
         made, ordinal = self._at(split, index)
         seed = SEED if split == "test" else self.settings.seed
         address = "" if self.settings.address == "mixed" else self.settings.address

@@ -198,8 +198,8 @@ class ListForm:
     def credit(self, said: Any, truth: Any) -> float:
         """F1 of the items, repeated ones counted."""
         ours, true = (Counter(map(self.item.reading, side)) for side in (said, truth))
-        total = ours.total() + true.total()
-        return 2.0 * (ours & true).total() / total if total else 0.0
+        both, all_items = (ours & true).total(), ours.total() + true.total()
+        return 2.0 * both / all_items if all_items else 0.0
 
     def schema(self) -> dict[str, Any]:
         return {"type": "array", "items": self.item.schema()}
@@ -231,7 +231,7 @@ class RecordForm:
     def credit(self, said: Any, truth: Any) -> float:
         """The share of keys that are right."""
         pairs = zip(self.reading(said), self.reading(truth), strict=True)
-        return sum(ours == true for ours, true in pairs) / len(self.fields)
+        return sum(1 for ours, true in pairs if ours == true) / len(self.fields)
 
     def schema(self) -> dict[str, Any]:
         inner = {key: form.schema() for key, form in self.fields.items()}

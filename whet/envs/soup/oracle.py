@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from whet.envs.soup.traits import Trait
 
-PRELUDE = r'''
+PRELUDE = r"""
 PARSER = "html.parser"
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 def text(shown):
@@ -64,7 +64,7 @@ def rows(box):
         cells = line.find_all("td")
         made.append({trait[0]: read(trait, cell.get_text(" ")) for trait, cell in zip(order, cells)})
     return made
-'''
+"""
 
 
 def names_of(traits: Sequence[Trait], classes: Mapping[str, str], **keys: str) -> str:

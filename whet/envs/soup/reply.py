@@ -22,7 +22,6 @@ _PLACES = 64
 """Places at which an object may begin that are tried."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class PlainAnswer:
     """A value that is said to be the answer."""

@@ -1,7 +1,7 @@
 """The one path from an attempt to its score.
 
-An extractor earns the share of unseen pages that come out right; the page that was explored earns nothing by itself, and
-counts as one page more where it comes out wrong. It is solved when every page is right. No way of working is worth more
+An extractor earns the share of unseen pages that come out right; the page that was explored earns nothing by itself,
+and counts as one page more where it comes out wrong. It is solved when every page is right. No way of working is worth more
 than another: neither how often it looked nor what it parses with.
 """
 
@@ -79,9 +79,7 @@ def grade_extractor(
     return Score(int(all(right)), share, sum(parts.values()), parts, reason, _shortfall(outputs, truths, form, right))
 
 
-def grade_answer(
-    value: Any, truth: Any, form: AnswerForm, ran: int, calls: int, rewards: SoupRewards
-) -> Score:
+def grade_answer(value: Any, truth: Any, form: AnswerForm, ran: int, calls: int, rewards: SoupRewards) -> Score:
     """The score of a single answer."""
     if problem := form.problem(value):
         return failure("bad_shape", f"the answer must be {problem}")
@@ -118,9 +116,7 @@ def weakness(evidence: str, html: str, mark: str) -> str:
         return f"the evidence has {len(shown)} characters, not {least} to {most}"
     if mark not in shown:
         return "the evidence does not show why the value cannot be had"
-    if evidence not in html and shown not in tidy(html):
-        return "the evidence is not in the page"
-    return ""
+    return "" if evidence in html or shown in tidy(html) else "the evidence is not in the page"
 
 
 def _partly(form: AnswerForm, output: PageOutput, truth: Any) -> float:
@@ -138,7 +134,4 @@ def _shortfall(outputs: Sequence[PageOutput], truths: Sequence[Any], form: Answe
 
 
 def _short(value: Any) -> str:
-    try:
-        return orjson.dumps(value).decode()[:120]
-    except (TypeError, ValueError):
-        return repr(value)[:120]
+    return orjson.dumps(value, default=repr).decode()[:120]

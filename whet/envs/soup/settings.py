@@ -31,11 +31,11 @@ class SoupSettings:
     stage: int = 1
     seed: int = 42
     train: int | None = None
-    epoch: int = 12_000
     eval: int = 500
+    epoch: int = 12_000
     turns: int = 10
-    timeout: float = 30.0
     output: int = 10_000
+    timeout: float = 30.0
     rewards: SoupRewards = SoupRewards()
 
 

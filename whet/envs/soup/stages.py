@@ -41,8 +41,9 @@ def stage_at(curriculum: str, stage: int) -> CurriculumStage:
 def next_stage(curriculum: str, stage: int, pass_rates: Sequence[float]) -> int:
     """The stage after these measurements, which were made one after the other, from `stage` on.
 
-    A measurement belongs to the stage in which it was made; one that reaches the mark leads to the next stage, at most one
-    further. Nothing leads back, and the last stage is not left. A pure function: a run that starts again finds its place.
+    A measurement belongs to the stage in which it was made; one that reaches the mark leads to the next stage, at most
+    one further. Nothing leads back, and the last stage is not left. A pure function: a run that starts again finds its
+    place.
     """
     for rate in pass_rates:
         if stage < len(CURRICULA[curriculum]) and rate >= stage_at(curriculum, stage).leave_at:

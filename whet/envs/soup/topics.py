@@ -169,7 +169,9 @@ FLAT = Topic(
         Trait("rent", "money", "the monthly rent", ("Rent", "Per month", "Monthly"), cents(30_000, 480_000)),
         Trait("deposit", "money", "the deposit", ("Deposit", "Security"), cents(50_000, 900_000)),
         Trait("rooms", "number", "the number of rooms", ("Rooms", "No. of rooms"), count(1, 9)),
-        Trait("area", "number", "the area in square metres", ("Area", "Size", "Floor space"), count(18, 340), unit="m²"),
+        Trait(
+            "area", "number", "the area in square metres", ("Area", "Size", "Floor space"), count(18, 340), unit="m²"
+        ),
         Trait("free", "day", "from which day it is free", ("Free from", "Move in from"), Lexicon.day),
         Trait("pets", "flag", "whether pets are allowed", ("Pets", "Animals"), flag, words=("welcome", "not allowed")),
     ),

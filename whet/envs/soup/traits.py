@@ -36,7 +36,7 @@ _FORMS: Mapping[Sort, Callable[[bool], AnswerForm]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class SpellingHabit:
     """How one page of a site writes things."""
 
     symbol: str
@@ -72,9 +72,9 @@ class Spelling:
         return (label, f"{label}:", label.upper(), f"{label} ")[self.label]
 
 
-def spelling(rng: random.Random, currency: tuple[str, str]) -> Spelling:
+def spelling(rng: random.Random, currency: tuple[str, str]) -> SpellingHabit:
     draws = [int(rng.random() * 4) for _ in range(3)]
-    return Spelling(*currency, draws[0], int(rng.random() * 2), draws[1], draws[2])
+    return SpellingHabit(*currency, draws[0], int(rng.random() * 2), draws[1], draws[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Trait:
             return None
         return value / 100 if self.sort == "money" else value.isoformat() if self.sort == "day" else value
 
-    def show(self, value: Any, spelled: Spelling) -> str:
+    def show(self, value: Any, spelled: SpellingHabit) -> str:
         """The value as the page writes it, as markup."""
         if self.sort == "money":
             return spelled.amount(value)
@@ -128,7 +128,6 @@ class Topic:
 
     def __getitem__(self, key: str) -> Trait:
         return next(trait for trait in self.traits if trait.key == key)
-
 
 
 def cents(low: int, high: int) -> Callable[[Lexicon, random.Random], int]:

@@ -1,7 +1,7 @@
 """Seven ways in which a page does not hold a value, written from a wide grammar.
 
 Every explored page withholds exactly one thing: what is asked for, where the task cannot be answered, or its like in a
-region that is not meant, where it can. So nothing that is counted in a page tells the two apart; only the question does.
+region that is not meant, where it can. So nothing that is counted in a page tells the two apart; the question does.
 A mark, which stands in the page once, shows where and why; evidence has to hold it.
 """
 

@@ -1,4 +1,4 @@
-"""`soup@1`: the first soup, kept as it was so that published figures keep their meaning: extract data from HTML with code. The family that the registry knows, without importing what it needs."""
+"""`soup@1`: the first soup, kept so that published figures keep their meaning. What the registry knows of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environment `soup@1`: pages that are not shown, two tools that reach them, and a question with one right answer."""
+"""The environment `soup@1`: pages that are not shown, two tools that reach them, a question with one right answer."""
 
 from __future__ import annotations
 

@@ -61,7 +61,9 @@ def process_credit(attempt: FirstSoupAttempt, rewards: FirstSoupRewards) -> floa
     return attempt.made * (rewards.made + rewards.found * attempt.found + rewards.read * attempt.read)
 
 
-def grade(attempt: FirstSoupAttempt, said: FinalAnswer | MissingAnswer, kind: AnswerKind, rewards: FirstSoupRewards) -> Score:
+def grade(
+    attempt: FirstSoupAttempt, said: FinalAnswer | MissingAnswer, kind: AnswerKind, rewards: FirstSoupRewards
+) -> Score:
     """The score of an attempt that ended with `said`. Total: any attempt gets one."""
     truth = attempt.task.truth
     full = rewards.limit if "limit" in truth else rewards.correct

@@ -10,7 +10,7 @@ from typing import Any
 from whet.envs.soup.archetype import kind
 from whet.envs.soup.archetypes.record import ASKED, SHEETS, names
 from whet.envs.soup.archetypes.rows import plan_of
-from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Region, TaskPlan
+from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion
 from whet.envs.soup.kinds import MoneyForm, NumberForm, RecordForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.site.lexicon import whole
@@ -21,7 +21,7 @@ from whet.envs.soup.traits import Matter
 @kind("hard")
 def sum_of_invoices(desk: Desk) -> TaskPlan:
     """What is to be paid in all: net and tax of every invoice that is not paid."""
-    region = Region.drawn(desk, INVOICE, ("number", "customer", "net", "tax"), ("grid", "cards"), many=True)
+    region = TopicRegion.drawn(desk, INVOICE, ("number", "customer", "net", "tax"), ("grid", "cards"), many=True)
 
     def question(address: Address) -> str:
         return f"What do {region.where(address)} come to in all, tax included?"
@@ -38,7 +38,7 @@ def sum_of_invoices(desk: Desk) -> TaskPlan:
 @kind("medium")
 def seats_left(desk: Desk) -> TaskPlan:
     """How many seats are left, and in how many sessions."""
-    region = Region.drawn(desk, SESSION, ("title", "room", "seats", "fee"), ("grid", "cards"), many=True)
+    region = TopicRegion.drawn(desk, SESSION, ("title", "room", "seats", "fee"), ("grid", "cards"), many=True)
 
     def question(address: Address) -> str:
         return (
@@ -58,7 +58,7 @@ def seats_left(desk: Desk) -> TaskPlan:
 @kind("medium")
 def saving(desk: Desk) -> TaskPlan:
     """The largest reduction of a product in the list, as an amount."""
-    region = Region.drawn(desk, PRODUCT, ("name", "price", "before", "sku"), ("cards", "grid"), many=True)
+    region = TopicRegion.drawn(desk, PRODUCT, ("name", "price", "before", "sku"), ("cards", "grid"), many=True)
 
     def question(address: Address) -> str:
         return f"Of {region.where(address)}: by how much is the price reduced at most (before less now)?"
@@ -74,7 +74,7 @@ def saving(desk: Desk) -> TaskPlan:
 @kind("hard")
 def goods_only(desk: Desk) -> TaskPlan:
     """What the goods of an order cost: the total without shipping and tax."""
-    region = Region.drawn(desk, ORDER, ("number", "shipping", "tax", "total", "items"), SHEETS)
+    region = TopicRegion.drawn(desk, ORDER, ("number", "shipping", "tax", "total", "items"), SHEETS)
 
     def question(address: Address) -> str:
         return f"What do the goods alone cost, without shipping and tax, in {region.where(address)}?"
@@ -96,13 +96,13 @@ def goods_only(desk: Desk) -> TaskPlan:
 @kind("hard")
 def reduced_price(desk: Desk) -> TaskPlan:
     """What a product costs with a voucher that the question names."""
-    region = Region.drawn(desk, PRODUCT, ("name", "price", "before", "sku", "reviews"), ("card", "dl", "ul"))
+    region = TopicRegion.drawn(desk, PRODUCT, ("name", "price", "before", "sku", "reviews"), ("card", "dl", "ul"))
     percent = whole(desk.rng, 2, 19) * 5
 
     def question(address: Address) -> str:
         return (
-            f"A voucher takes {percent} % off {region.what('price', address)}, of {region.where(address)}. What is left "
-            "to pay, rounded half up to cents?"
+            f"A voucher takes {percent} % off {region.what('price', address)}, of {region.where(address)}. What is "
+            "left to pay, rounded half up to cents?"
         )
 
     def draw(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:

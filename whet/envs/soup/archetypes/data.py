@@ -1,4 +1,4 @@
-"""Data for machines: JSON-LD, microdata and the state of an application, beside a page that shows less than they say."""
+"""Data for machines: JSON-LD, microdata and the state of an application, where the page shows less than they say."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from whet.envs.soup.archetype import kind
 from whet.envs.soup.archetypes.record import ASKED, names
-from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Region, Side, TaskPlan, page_of
+from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Side, TaskPlan, TopicRegion, page_of
 from whet.envs.soup.kinds import MoneyForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.topics import PRODUCT
@@ -24,7 +24,7 @@ FORM = RecordForm({"price": MoneyForm(), "sku": TextForm()})
 
 def _plan(desk: Desk, source: str, write_data: Writer, body: str) -> TaskPlan:
     """Price and article number, which the visible page does not show and its data does."""
-    region = Region.drawn(desk, PRODUCT, ("name", "price", "sku", "brand"), ("card",))
+    region = TopicRegion.drawn(desk, PRODUCT, ("name", "price", "sku", "brand"), ("card",))
 
     def draw(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:
         own = region.draw(rng)

@@ -8,7 +8,7 @@ from typing import Any
 from whet.envs.soup.archetype import kind
 from whet.envs.soup.archetypes.nested import TALK
 from whet.envs.soup.archetypes.record import names
-from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Region, Side, TaskPlan, page_of
+from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Side, TaskPlan, TopicRegion, page_of
 from whet.envs.soup.kinds import AnswerForm, FlagForm, ListForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.site.lexicon import pick, whole
@@ -67,9 +67,9 @@ def _controls(desk: Desk, choices: dict[str, Any], secrets: tuple[str, str]) -> 
 
 
 def _plan(desk: Desk, form: AnswerForm, asked: str, body: str, draw: Any, answer: Any, markup: Any) -> TaskPlan:
-    region = Region.drawn(desk, TALK, ("author", "likes"), ("card",))
+    region = TopicRegion.drawn(desk, TALK, ("author", "likes"), ("card",))
     headings: dict[Side, str] = {"own": pick(desk.rng, HEADINGS[0]), "other": pick(desk.rng, HEADINGS[1])}
-    region = Region(desk, TALK, region.traits, False, "card", region.labels, headings)
+    region = TopicRegion(desk, TALK, region.traits, False, "card", region.labels, headings)
     where: dict[Address, str] = {
         "given": f'the form in the element with class "{desk.key("own")}"',
         "described": f'the form under the heading "{headings["own"]}"',
@@ -102,7 +102,7 @@ def fields(desk: Desk) -> TaskPlan:
     return _plan(
         desk,
         ListForm(RecordForm({"name": TextForm(), "type": TextForm(), "required": FlagForm()})),
-        "list the fields that a visitor fills in (no hidden ones, no buttons): `name`, `type` and `required`, in order.",
+        "list the fields that a visitor fills in (nothing hidden, no buttons): `name`, `type`, `required`, in order.",
         'return [{"name": field["name"], "type": field["type"], "required": field.has_attr("required")}\n'
         '    for field in box.find_all("input") if field["type"] != "hidden"]',
         _fields,

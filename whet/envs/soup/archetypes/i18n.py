@@ -11,12 +11,12 @@ from typing import Any
 from whet.envs.soup.archetype import kind
 from whet.envs.soup.archetypes.record import names
 from whet.envs.soup.archetypes.table import sides
-from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Region, Side, TaskPlan
+from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Side, TaskPlan, TopicRegion
 from whet.envs.soup.kinds import DayForm, MoneyForm, RecordForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.site.lexicon import pick
 from whet.envs.soup.topics import ORDER
-from whet.envs.soup.traits import Matter, Spelling
+from whet.envs.soup.traits import Matter, SpellingHabit
 
 KEYS = ("shipping", "tax", "total", "placed")
 
@@ -42,9 +42,7 @@ class Tongue:
 
 def _tongue(headings: str, labels: str, months: str, day: str, group: str) -> Tongue:
     own, other = headings.split("|")
-    return Tongue(
-        (own, other), dict(zip(KEYS, labels.split("|"), strict=True)), tuple(months.split()), day, group
-    )
+    return Tongue((own, other), dict(zip(KEYS, labels.split("|"), strict=True)), tuple(months.split()), day, group)
 
 
 TONGUES = (
@@ -97,13 +95,13 @@ TONGUES = (
 def foreign_order(desk: Desk) -> TaskPlan:
     """What shipping, tax and order cost, and when it was placed, on a page in another language."""
     tongue = pick(desk.rng, TONGUES)
-    drawn = Region.drawn(desk, ORDER, KEYS, ("dl", "table", "div", "ul"))
+    drawn = TopicRegion.drawn(desk, ORDER, KEYS, ("dl", "table", "div", "ul"))
     headings: dict[Side, str] = {"own": tongue.headings[0], "other": tongue.headings[1]}
-    region = Region(desk, ORDER, drawn.traits, False, drawn.form, tongue.labels, headings)
+    region = TopicRegion(desk, ORDER, drawn.traits, False, drawn.form, tongue.labels, headings)
     wanted = tuple(desk.rng.sample(KEYS, 3))
     forms = {key: DayForm() if key == "placed" else MoneyForm() for key in wanted}
 
-    def inner(desk: Desk, spelled: Spelling, order: Matter) -> str:
+    def inner(desk: Desk, spelled: SpellingHabit, order: Matter) -> str:
         rows = []
         for key in random.Random(order["total"]).sample(KEYS, len(KEYS)):
             shown = tongue.date(order[key]) if key == "placed" else tongue.amount(order[key])

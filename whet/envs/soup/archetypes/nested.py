@@ -9,11 +9,11 @@ from typing import Any
 from whet.envs.soup.archetype import kind
 from whet.envs.soup.archetypes.record import ASKED, names
 from whet.envs.soup.archetypes.table import sides
-from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Region, TaskPlan
+from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion
 from whet.envs.soup.kinds import ListForm, NumberForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.site.lexicon import whole
-from whet.envs.soup.traits import Spelling, Topic, Trait, count
+from whet.envs.soup.traits import SpellingHabit, Topic, Trait, count
 
 TALK = Topic(
     "discussion",
@@ -56,7 +56,7 @@ def _post(desk: Desk, rng: random.Random, depth: int) -> Post:
     return Post(desk.words.person(rng), whole(rng, 0, 900), desk.words.sentence(rng), answers)
 
 
-def _markup(desk: Desk, spelled: Spelling, posts: tuple[Post, ...]) -> str:
+def _markup(desk: Desk, spelled: SpellingHabit, posts: tuple[Post, ...]) -> str:
     tag = desk.look.tag("post", "li", "div", "article")
     made = []
     for post in posts:
@@ -77,13 +77,13 @@ def told(post):
 """
 
 
-def _names(region: Region) -> str:
+def _names(region: TopicRegion) -> str:
     keys = {"POST": "post", "AUTHOR": "author", "LIKES": "likes", "BADGE": "badge"}
     return "\n".join([names(region), *(f"{name} = {region.desk.key(role)!r}" for name, role in keys.items())])
 
 
 def _plan(desk: Desk, asked: str, body: str, answer: Any, form: Any, accepted: bool = False) -> TaskPlan:
-    region = Region.drawn(desk, TALK, ("author", "likes"), ("card",))
+    region = TopicRegion.drawn(desk, TALK, ("author", "likes"), ("card",))
 
     def thread(rng: random.Random) -> tuple[Post, ...]:
         posts = [_post(desk, rng, 3) for _ in range(whole(rng, 2, 5))]
@@ -148,7 +148,7 @@ def accepted_answer(desk: Desk) -> TaskPlan:
 @kind("medium")
 def outline(desk: Desk) -> TaskPlan:
     """The chapters of an outline, with how many sections each has."""
-    region = Region.drawn(desk, TALK, ("author", "likes"), ("card",), many=True)
+    region = TopicRegion.drawn(desk, TALK, ("author", "likes"), ("card",), many=True)
 
     def contents(rng: random.Random) -> list[tuple[str, list[str]]]:
         words = desk.words
@@ -157,7 +157,7 @@ def outline(desk: Desk) -> TaskPlan:
             for number in range(1, whole(rng, 3, 8))
         ]
 
-    def inner(desk: Desk, spelled: Spelling, chapters: list[tuple[str, list[str]]]) -> str:
+    def inner(desk: Desk, spelled: SpellingHabit, chapters: list[tuple[str, list[str]]]) -> str:
         made = []
         for title, sections in chapters:
             below = "".join(f"<li>{section}</li>" for section in sections)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Region, TaskPlan
+from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion
 from whet.envs.soup.kinds import AnswerForm, RecordForm
 from whet.envs.soup.oracle import names_of, program
 from whet.envs.soup.site.lexicon import pick
@@ -18,7 +18,7 @@ SHEETS = ("dl", "table", "div", "ul")
 ASKED: tuple[Address, ...] = ("given", "described", "meaning")
 
 
-def names(region: Region) -> str:
+def names(region: TopicRegion) -> str:
     """What the oracle knows of a region."""
     desk = region.desk
     classes = {trait.key: desk.key(trait.key) for trait in region.traits} if region.bare else {}
@@ -33,16 +33,16 @@ def listed(parts: Sequence[str]) -> str:
 def one_value(desk: Desk, topic: Topic, asked: Sequence[str], keys: Sequence[str], forms: Sequence[str]) -> TaskPlan:
     """A single value, which of `asked` the site decides."""
     key = pick(desk.rng, tuple(asked))
-    return _plan(Region.drawn(desk, topic, keys, forms), (key,), single=True)
+    return _plan(TopicRegion.drawn(desk, topic, keys, forms), (key,), single=True)
 
 
 def some_values(desk: Desk, topic: Topic, keys: Sequence[str], forms: Sequence[str], count: int) -> TaskPlan:
     """An object of several values."""
     wanted = tuple(desk.rng.sample(list(keys), count))
-    return _plan(Region.drawn(desk, topic, keys, forms), wanted, single=False)
+    return _plan(TopicRegion.drawn(desk, topic, keys, forms), wanted, single=False)
 
 
-def _plan(region: Region, wanted: tuple[str, ...], single: bool) -> TaskPlan:
+def _plan(region: TopicRegion, wanted: tuple[str, ...], single: bool) -> TaskPlan:
     topic = region.topic
     forms = {key: topic[key].form(missing=True) for key in wanted}
     form: AnswerForm = forms[wanted[0]] if single else RecordForm(forms)
@@ -66,9 +66,7 @@ def _plan(region: Region, wanted: tuple[str, ...], single: bool) -> TaskPlan:
 
     body = "found = record(soup.find(class_=OWN))\n"
     body += f"return found[{wanted[0]!r}]" if single else f"return {{key: found[key] for key in {wanted!r}}}"
-    return TaskPlan(
-        form, {address: question(address) for address in ASKED}, program(names(region), body), draw, write
-    )
+    return TaskPlan(form, {address: question(address) for address in ASKED}, program(names(region), body), draw, write)
 
 
 @kind("easy")

@@ -8,7 +8,7 @@ from typing import Any
 
 from whet.envs.soup.archetype import kind
 from whet.envs.soup.archetypes.record import ASKED, listed, names
-from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Region, TaskPlan
+from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion
 from whet.envs.soup.kinds import AnswerForm, ListForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.site.lexicon import pick
@@ -19,7 +19,7 @@ Answer = Callable[[Sequence[Matter]], Any]
 
 
 def plan_of(
-    region: Region,
+    region: TopicRegion,
     form: AnswerForm,
     question: Callable[[Address], str],
     body: str,
@@ -29,6 +29,7 @@ def plan_of(
     gaps: Sequence[str] = (),
 ) -> TaskPlan:
     """A task on the list that is meant. `gaps` are traits that a row may leave out."""
+
     def draw(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:
         own = region.several(rng, *sizes)
         if plan.missing and gaps:
@@ -46,7 +47,7 @@ def all_rows(
     desk: Desk, topic: Topic, keys: Sequence[str], forms: Sequence[str], count: int, sizes: tuple[int, int] = (3, 9)
 ) -> TaskPlan:
     """Every row with `count` of its traits, the first among them."""
-    region = Region.drawn(desk, topic, keys, forms, many=True)
+    region = TopicRegion.drawn(desk, topic, keys, forms, many=True)
     wanted = (keys[0], *desk.rng.sample(list(keys[1:]), count - 1))
     rest = wanted[1:]
     form = ListForm(RecordForm({key: topic[key].form(missing=key in rest) for key in wanted}))
@@ -94,7 +95,7 @@ def invoices(desk: Desk) -> TaskPlan:
 def under_price(desk: Desk) -> TaskPlan:
     """The flats that cost at most so much and let pets in."""
     keys = ("address", "rent", "rooms", "area", "pets")
-    region = Region.drawn(desk, FLAT, keys, ("grid", "cards"), many=True)
+    region = TopicRegion.drawn(desk, FLAT, keys, ("grid", "cards"), many=True)
     most = desk.words.cents(desk.rng, 90_000, 260_000)
 
     def question(address: Address) -> str:
@@ -115,7 +116,7 @@ def under_price(desk: Desk) -> TaskPlan:
 
 def _best(desk: Desk, topic: Topic, keys: Sequence[str], key: str, word: str, most: bool) -> TaskPlan:
     """The first trait of the row in which `key` is the largest or the smallest."""
-    region = Region.drawn(desk, topic, keys, ("grid", "cards"), many=True)
+    region = TopicRegion.drawn(desk, topic, keys, ("grid", "cards"), many=True)
     name, chosen = topic.traits[0], "max" if most else "min"
 
     def question(address: Address) -> str:
@@ -153,7 +154,7 @@ def earliest(desk: Desk) -> TaskPlan:
 def long_reads(desk: Desk) -> TaskPlan:
     """The titles of the issue that take longest to read, in order of length."""
     keys = ("title", "author", "minutes", "published")
-    region = Region.drawn(desk, ARTICLE, keys, ("grid", "cards"), many=True)
+    region = TopicRegion.drawn(desk, ARTICLE, keys, ("grid", "cards"), many=True)
 
     def question(address: Address) -> str:
         return (

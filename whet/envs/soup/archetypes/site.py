@@ -7,7 +7,7 @@ from typing import Any
 
 from whet.envs.soup.archetype import kind
 from whet.envs.soup.archetypes.record import ASKED, names
-from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Region, TaskPlan, page_of
+from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion, page_of
 from whet.envs.soup.kinds import ListForm, MoneyForm, TextForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.site.lexicon import whole
@@ -18,7 +18,7 @@ from whet.envs.soup.withhold import withheld
 @kind("hard")
 def behind_the_link(desk: Desk) -> TaskPlan:
     """The salary of the first open job, which stands on the job's own page."""
-    region = Region.drawn(desk, JOB, ("title", "company", "salary", "city"), ("cards",), many=True)
+    region = TopicRegion.drawn(desk, JOB, ("title", "company", "salary", "city"), ("cards",), many=True)
     link = desk.key("link")
 
     def draw(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:
@@ -55,7 +55,7 @@ return money(text(soup_of(load(href)).find(class_={desk.key("salary")!r}).get_te
 @kind("hard")
 def on_the_next_pages(desk: Desk) -> TaskPlan:
     """The names of a list that goes on over several pages."""
-    region = Region.drawn(desk, PRODUCT, ("name", "price", "sku"), ("cards",), many=True)
+    region = TopicRegion.drawn(desk, PRODUCT, ("name", "price", "sku"), ("cards",), many=True)
 
     def draw(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:
         own = region.several(rng, 5, 12)

@@ -8,16 +8,16 @@ from typing import Any
 
 from whet.envs.soup.archetype import kind
 from whet.envs.soup.archetypes.record import ASKED, names
-from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Region, Side, TaskPlan, page_of
+from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Side, TaskPlan, TopicRegion, page_of
 from whet.envs.soup.kinds import ListForm, MoneyForm, NumberForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.site.lexicon import whole
 from whet.envs.soup.topics import DEVICE, PRODUCT
-from whet.envs.soup.traits import Matter, Spelling
+from whet.envs.soup.traits import Matter, SpellingHabit
 from whet.envs.soup.withhold import withheld
 
 
-def _spanning(desk: Desk, spelled: Spelling, matters: list[Matter]) -> str:
+def _spanning(desk: Desk, spelled: SpellingHabit, matters: list[Matter]) -> str:
     """A table in which the maker's cell spans the rows of its products."""
     lines = []
     for _, group in groupby(matters, key=lambda row: row["brand"]):
@@ -32,7 +32,7 @@ def _spanning(desk: Desk, spelled: Spelling, matters: list[Matter]) -> str:
 @kind("hard")
 def row_spans(desk: Desk) -> TaskPlan:
     """Products by maker, whose cell spans its products."""
-    region = Region.drawn(desk, PRODUCT, ("name", "price", "brand"), ("grid",), many=True)
+    region = TopicRegion.drawn(desk, PRODUCT, ("name", "price", "brand"), ("grid",), many=True)
 
     def grouped(rng: random.Random) -> list[Matter]:
         made: list[Matter] = []
@@ -65,7 +65,7 @@ return made"""
 
 
 def sides(
-    rng: random.Random, region: Region, matters: dict[Side, Any], hide: Side | None, inner: Any, title: str = ""
+    rng: random.Random, region: TopicRegion, matters: dict[Side, Any], hide: Side | None, inner: Any, title: str = ""
 ) -> PageDraft:
     """A page of the two regions, each written by `inner`, of which one may be withheld as a whole."""
     spelled, parts, made = region.desk.spelling(rng), [], None
@@ -81,9 +81,9 @@ def sides(
 @kind("medium")
 def columns(desk: Desk) -> TaskPlan:
     """Variants side by side: a record is a column, and a row is a trait."""
-    region = Region.drawn(desk, DEVICE, ("model", "weight", "power", "noise", "height"), ("grid",), many=True)
+    region = TopicRegion.drawn(desk, DEVICE, ("model", "weight", "power", "noise", "height"), ("grid",), many=True)
 
-    def inner(desk: Desk, spelled: Spelling, matters: list[Matter]) -> str:
+    def inner(desk: Desk, spelled: SpellingHabit, matters: list[Matter]) -> str:
         order = random.Random(str(matters[0]["model"])).sample(region.traits[1:], 4)
         lines = []
         for trait in (region.traits[0], *order):
