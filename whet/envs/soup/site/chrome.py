@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from whet.envs.soup.site.grammar import ICONS, IMAGES, TITLES, link
-from whet.envs.soup.site.look import Dice, Look
+from whet.envs.soup.site.look import Dice
 from whet.envs.soup.site.piece import Piece, joined, written
 
 _METAS = (
@@ -45,10 +45,10 @@ _RULES = (
     "#«slug»-«num3»{background:url(/img/«hex8».png) no-repeat;font:«num2»px/1.«num1» «Noun»,sans-serif}",
 )
 _RECORDS = (
-    '{"id":«num6»,"uid":"«hex32»","slug":"«adj»-«noun»-«noun»","label":"«Adj» «noun»","at":«num3».«num2»,"on":true},',
-    '{"k":"«hex12»","href":"\\/«noun»\\/«slug»-«num4»","img":{"src":"«hex8».webp","w":«num3»,"h":«num3»},"tags":["«noun»","«noun»"]},',
+    '{"id":«num6»,"uid":"«hex32»","sig":"«blob»","slug":"«adj»-«noun»-«noun»","label":"«Adj» «noun»","at":«num3».«num2»,"on":true},',
+    '{"k":"«blob»","href":"\\/«noun»\\/«slug»-«num4»","img":{"src":"«hex8».webp","w":«num3»,"h":«num3»},"tags":["«noun»","«noun»"]},',
     '{"type":"«noun»","children":[{"type":"«noun»","ref":"«hex12»","n":«num2»},{"type":"«noun»","ref":"«hex12»"}],"v":null},',
-    '{"ts":1«num5»«num4»,"event":"«noun».«verb»","ctx":{"a":"«hex8»","b":[«num2»,«num3»,«num4»]}},',
+    '{"ts":1«num5»«num4»,"event":"«noun».«verb»","ctx":{"a":"«blob»","b":[«num2»,«num3»,«num4»]}},',
 )
 _CODES = (
     'function «noun»_«hex6»(a,b){return a.«noun»?b[«num2»](a.«noun»,"«hex8»"):void 0}',
@@ -70,7 +70,7 @@ def head(dice: Dice) -> Piece:
     return written(*metas, *links, *scripts, organisation if dice.below(2) else "")
 
 
-def header(dice: Dice, look: Look) -> Piece:
+def header(dice: Dice) -> Piece:
     """The bar with the menu and the field to search."""
     logo = dice.of((dice.of(IMAGES), dice.of(ICONS), '<span class="‹logo›">«Noun»«num2»</span>'))
     entry = link(dice)
@@ -134,9 +134,9 @@ def rules(dice: Dice, count: int) -> Piece:
     )
 
 
-def records(dice: Dice, look: Look, count: int) -> Piece:
+def records(dice: Dice, count: int) -> Piece:
     """State that the page carries for its own code: so many records of nobody's interest."""
-    start, end = dice.of_pairs(
+    start, end = dice.of(
         (
             ('<script>window.__«NOUN»__={"list":[', "null]};</script>\n"),
             ('<script type="application/json" data-for="«noun»">{"v":«num2»,"list":[', "null]}</script>\n"),
@@ -172,3 +172,8 @@ def small_header(dice: Dice) -> Piece:
 
 def small_footer(dice: Dice) -> Piece:
     return written(f'<footer class="‹foot›">&copy; «year» {dice.of(TITLES[:2])}</footer>\n', dice.of(_SCRIPTS))
+
+
+LARGE = (head, header, footer)
+SMALL = (small_head, small_header, small_footer)
+"""Writers of what pages share: the head, the top and the foot."""

@@ -20,8 +20,6 @@ _MACROS = (
     ("«far»", "https://«noun».example/«adj»-«noun»/«num5»"),
     ("«slug»", "«noun»-«noun»"),
     ("«firm-name»", "«Noun» «firm»"),
-    ("«num6»", "«num3»«num3»"),
-    ("«num5»", "«num2»«num3»"),
 )
 """Slots that are made of others, the longest way first."""
 

@@ -11,6 +11,7 @@ import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, chain
 from typing import Literal
 
 from whet.envs.soup.site import chrome
@@ -36,7 +37,7 @@ _HERE = Piece("%s\n", (_PART,))
 _TEXT = Piece("%s", (_GIVEN,))
 
 _NAMES = tuple(REGIONS)
-_WEIGHTS = tuple(weight for _, weight in REGIONS.values())
+_WEIGHTS = tuple(accumulate(weight for _, weight in REGIONS.values()))
 _MINOR = ("story", "links", "facts", "trail", "cloud", "form", "dates", "table")
 """Regions of small pages."""
 
@@ -52,10 +53,9 @@ class Site:
     words: Lexicon
     """For the matter of tasks; filler has other persons, companies and products."""
     draws: Draws
-    _regions: dict[str, tuple[Region, tuple[float, ...], float]] = field(
-        default_factory=dict, compare=False, repr=False
-    )
-    _chrome: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    _regions: dict[str, Region] = field(default_factory=dict, compare=False, repr=False)
+    _lengths: dict[str, tuple[tuple[float, ...], float]] = field(default_factory=dict, compare=False, repr=False)
+    _chrome: dict[bool, tuple[str, str, str]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def state_key(self) -> str:
@@ -86,7 +86,7 @@ class Site:
         broken = rng.random() < damage
         body = self._small(rng) if size == "small" else self._large(rng, LARGE if size == "large" else HUGE)
         if broken:
-            body.regions += rng.choices(damages(), k=whole(rng, 1, 4))
+            body.regions += [[piece] for piece in rng.choices(damages(), k=whole(rng, 1, 4))]
             rng.shuffle(body.regions)
         shown = parts if visible else [f'<div style="display:none" hidden>{part}</div>' for part in parts]
         if state is not None:
@@ -97,19 +97,27 @@ class Site:
 
     # ----------------------------------------------------------------------------------------- bodies
 
-    def _region(self, name: str) -> tuple[Region, tuple[float, ...], float]:
-        """The region as this site has it, with the lengths of its items and of the rest."""
+    def _region(self, name: str) -> Region:
+        """The region as this site has it."""
         known = self._regions.get(name)
         if known is None:
-            region = REGIONS[name][0](self.look.dice("region", name))
-            lengths = tuple(map(self.draws.size, region.items))
-            known = region, lengths, self.draws.size(region.start) + self.draws.size(region.end)
-            self._regions[name] = known
+            known = self._regions[name] = REGIONS[name][0](self.look.dice("region", name))
+        return known
+
+    def _length(self, name: str) -> tuple[tuple[float, ...], float]:
+        """How long the items of a region are on this site, and what stands around them."""
+        known = self._lengths.get(name)
+        if known is None:
+            region, size = self._region(name), self.draws.size
+            known = tuple(map(size, region.items)), size(region.start) + size(region.end)
+            self._lengths[name] = known
         return known
 
     def _small(self, rng: random.Random) -> Body:
-        names = rng.choices(_MINOR, k=whole(rng, *SMALL))
-        regions = [self._drawn(rng, name, 3)[0] for name in names]
+        regions = []
+        for name in rng.choices(_MINOR, k=whole(rng, *SMALL)):
+            region = self._region(name)
+            regions.append([region.start, *rng.choices(region.items, k=min(3, region.low)), region.end])
         return Body(EMPTY, regions, EMPTY, small=True)
 
     def _large(self, rng: random.Random, sizes: tuple[int, int]) -> Body:
@@ -121,28 +129,27 @@ class Site:
         late = joined(
             (
                 chrome.scripts(dice, whole(rng, 6, 14)),
-                chrome.records(dice, self.look, int(wanted * code * 0.7 / 150)),
+                chrome.records(dice, int(wanted * code * 0.7 / 200)),
                 chrome.code(dice, int(wanted * code * 0.3 / 80)),
             )
         )
         left = wanted * (1 - code - style) - 18_000
-        regions: list[Piece] = []
+        regions: list[list[Piece]] = []
         while left > 0:
-            for name in rng.choices(_NAMES, _WEIGHTS, k=24):
-                piece, length = self._drawn(rng, name, 99)
-                regions.append(piece)
-                left -= length
+            for name in rng.choices(_NAMES, cum_weights=_WEIGHTS, k=24):
+                region = self._region(name)
+                lengths, around = self._length(name)
+                count = whole(rng, region.low, region.high)
+                if len(lengths) == 1:
+                    regions.append([region.start, *region.items * count, region.end])
+                    left -= around + count * lengths[0]
+                else:
+                    places = [int(rng.random() * len(lengths)) for _ in range(count)]
+                    regions.append([region.start, *[region.items[place] for place in places], region.end])
+                    left -= around + sum([lengths[place] for place in places])
                 if left <= 0:
                     break
         return Body(early, regions, late, small=False)
-
-    def _drawn(self, rng: random.Random, name: str, most: int) -> tuple[Piece, float]:
-        """One region with as many items as are drawn, and how long it will be."""
-        region, lengths, rest = self._region(name)
-        count = min(most, whole(rng, region.low, region.high))
-        places = [int(rng.random() * len(lengths)) for _ in range(count)]
-        piece = joined((region.start, *[region.items[place] for place in places], region.end))
-        return piece, rest + sum([lengths[place] for place in places])
 
     # ----------------------------------------------------------------------------------------- the page around them
 
@@ -159,15 +166,13 @@ class Site:
         mixed: list[Piece] = []
         done = 0
         for place in places:
-            mixed += regions[done:place]
+            mixed += chain.from_iterable(regions[done:place])
             mixed.append(_HERE)
             done = place
-        mixed += regions[done:]
+        mixed += chain.from_iterable(regions[done:])
         ends = "</div>" * depth if not (broken and rng.random() < 0.5) else ""
         closing = "</body>\n</html>\n" if not (broken and rng.random() < 0.5) else ""
-        before = self._shared("small-head" if body.small else "head")
-        top = self._shared("small-top" if body.small else "top")
-        foot = self._shared("small-foot" if body.small else "foot")
+        before, top, foot = self._shared(body.small)
         piece = joined(
             (
                 compiled(dice.of(_DOCTYPES)),
@@ -189,20 +194,15 @@ class Site:
         texts = [*([title] if title else []), before, head, top, foot, tail]
         return piece, texts
 
-    def _shared(self, name: str) -> str:
-        """A part of the chrome: the same text on all pages of the site."""
-        known = self._chrome.get(name)
+    def _shared(self, small: bool) -> tuple[str, str, str]:
+        """Head, top and foot: the same text on all pages of the site."""
+        known = self._chrome.get(small)
         if known is None:
-            dice = self.look.dice("chrome", name)
-            made = {
-                "head": lambda: chrome.head(dice),
-                "top": lambda: chrome.header(dice, self.look),
-                "foot": lambda: chrome.footer(dice),
-                "small-head": lambda: chrome.small_head(dice),
-                "small-top": lambda: chrome.small_header(dice),
-                "small-foot": lambda: chrome.small_footer(dice),
-            }[name]()
-            known = self._chrome[name] = self.draws.filled(random.Random(dice.below(2**60)), made)
+            dice = self.look.dice("chrome", "small" if small else "large")
+            rng = random.Random(int.from_bytes(dice.digest[:8], "big"))
+            head, top, foot = (write(dice) for write in (chrome.SMALL if small else chrome.LARGE))
+            filled = self.draws.filled
+            known = self._chrome[small] = filled(rng, head), filled(rng, top), filled(rng, foot)
         return known
 
     def _state(self, rng: random.Random, state: Mapping[str, object]) -> str:
@@ -225,7 +225,7 @@ class Body:
     """What one page has beside chrome and parts: styles, regions, code."""
 
     early: Piece
-    regions: list[Piece]
+    regions: list[list[Piece]]
     late: Piece
     small: bool
 
