@@ -9,28 +9,34 @@ from whet.envs.soup.site.piece import Piece, joined, written
 _METAS = (
     '<meta name="description" content="«Adj» «noun» «verb» the «noun» of «city»">\n',
     '<meta property="og:title" content="«Adj» «Noun»">\n<meta property="og:type" content="website">\n',
-    '<meta property="og:image" content="https://cdn.«noun».example/«hex12».jpg">\n<meta property="og:image:width" content="«num4»">\n',
+    '<meta property="og:image" content="https://cdn.«noun».example/«hex12».jpg">\n<meta '
+    'property="og:image:width" content="«num4»">\n',
     '<meta name="twitter:card" content="summary_large_image">\n<meta name="twitter:site" content="@«noun»«num2»">\n',
     '<meta name="theme-color" content="#«hex6»">\n<meta name="robots" content="index,follow">\n',
     '<meta name="generator" content="«Noun» «num1».«num1».«num2»">\n<meta name="csrf-param" content="«hex12»">\n',
     '<meta http-equiv="X-UA-Compatible" content="IE=edge">\n<meta name="format-detection" content="telephone=no">\n',
-    '<meta name="msapplication-TileColor" content="#«hex6»">\n<meta name="apple-mobile-web-app-capable" content="yes">\n',
+    '<meta name="msapplication-TileColor" content="#«hex6»">\n<meta name="apple-mobile-web-app-capable" '
+    'content="yes">\n',
     '<meta name="«noun»-site-verification" content="«hex32»">\n<meta property="og:locale" content="en_US">\n',
-    '<meta property="fb:app_id" content="«num6»«num6»">\n<meta name="keywords" content="«noun», «noun», «adj» «noun»">\n',
+    '<meta property="fb:app_id" content="«num6»«num6»">\n<meta name="keywords" content="«noun», «noun», '
+    '«adj» «noun»">\n',
 )
 _LINKS = (
     '<link rel="stylesheet" href="/assets/«noun».«hex8».css">\n',
     '<link rel="preload" as="font" href="/fonts/«noun»-«hex6».woff2" type="font/woff2" crossorigin>\n',
-    '<link rel="icon" href="/favicon-«num2»x«num2».png" sizes="32x32">\n<link rel="manifest" href="/site.webmanifest">\n',
+    '<link rel="icon" href="/favicon-«num2»x«num2».png" sizes="32x32">\n<link rel="manifest" '
+    'href="/site.webmanifest">\n',
     '<link rel="canonical" href="«far»">\n<link rel="alternate" hreflang="de" href="«far»">\n',
-    '<link rel="dns-prefetch" href="//«noun».example">\n<link rel="preconnect" href="https://«noun».example" crossorigin>\n',
+    '<link rel="dns-prefetch" href="//«noun».example">\n<link rel="preconnect" '
+    'href="https://«noun».example" crossorigin>\n',
     '<link rel="alternate" type="application/rss+xml" title="«Noun»" href="/feed/«noun»">\n',
     '<link rel="stylesheet" id="«slug»-css" href="/wp/«noun»/style.min.css?ver=«num1».«num1».«num2»" media="all">\n',
     '<!--[if lt IE 9]><script src="/js/«hex6».js"></script><![endif]-->\n',
 )
 _SCRIPTS = (
     '<script async src="https://tag.«noun».example/t.js?id=«hex8»"></script>\n',
-    "<script>window.dataLayer=window.dataLayer||[];dataLayer.push({'«noun»':'«adj»','n':«num4»,'k':'«hex12»'});</script>\n",
+    "<script>window.dataLayer=window.dataLaye"
+    "r||[];dataLayer.push({'«noun»':'«adj»','n':«num4»,'k':'«hex12»'});</script>\n",
     '<script src="/static/js/«num2».«hex8».chunk.js" defer></script>\n',
     "<script>!function(e,t,n){var r=t.createElement(n);r.async=1;r.src='//«noun».example/«hex8».js';"
     "t.head.appendChild(r)}(window,document,'script');</script>\n",
@@ -45,9 +51,12 @@ _RULES = (
     "#«slug»-«num3»{background:url(/img/«hex8».png) no-repeat;font:«num2»px/1.«num1» «Noun»,sans-serif}",
 )
 _RECORDS = (
-    '{"id":«num6»,"uid":"«hex32»","sig":"«blob»","slug":"«adj»-«noun»-«noun»","label":"«Adj» «noun»","at":«num3».«num2»,"on":true},',
-    '{"k":"«blob»","href":"\\/«noun»\\/«slug»-«num4»","img":{"src":"«hex8».webp","w":«num3»,"h":«num3»},"tags":["«noun»","«noun»"]},',
-    '{"type":"«noun»","children":[{"type":"«noun»","ref":"«hex12»","n":«num2»},{"type":"«noun»","ref":"«hex12»"}],"v":null},',
+    '{"id":«num6»,"uid":"«hex32»","sig":"«blob»","slug":"«adj»-«noun»-«noun»","label":"«Adj» '
+    '«noun»","at":«num3».«num2»,"on":true},',
+    '{"k":"«blob»","href":"\\/«noun»\\/«slug»'
+    '-«num4»","img":{"src":"«hex8».webp","w":«num3»,"h":«num3»},"tags":["«noun»","«noun»"]},',
+    '{"type":"«noun»","children":[{"type":"«n'
+    'oun»","ref":"«hex12»","n":«num2»},{"type":"«noun»","ref":"«hex12»"}],"v":null},',
     '{"ts":1«num5»«num4»,"event":"«noun».«verb»","ctx":{"a":"«blob»","b":[«num2»,«num3»,«num4»]}},',
 )
 _CODES = (
@@ -60,9 +69,9 @@ _CODES = (
 
 def head(dice: Dice) -> Piece:
     """Meta, links, early scripts and styles; without title and charset."""
-    metas = [dice.of(_METAS) for _ in range(5 + dice.below(10))]
+    metas = [dice.of(_METAS) for _ in range(7 + dice.below(10))]
     links = [dice.of(_LINKS) for _ in range(4 + dice.below(6))]
-    scripts = [dice.of(_SCRIPTS) for _ in range(4 + dice.below(8))]
+    scripts = [dice.of(_SCRIPTS) for _ in range(3 + dice.below(6))]
     organisation = (
         '<script type="application/ld+json">{"@context":"https://schema.org","@type":"WebSite","name":"«Noun» «Noun»",'
         '"url":"https://«noun».example/","potentialAction":{"@type":"SearchAction","target":"/find?q={q}"}}</script>\n'

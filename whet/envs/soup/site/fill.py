@@ -17,7 +17,7 @@ from whet.envs.soup.site.vocabulary import Half
 
 _HEX = {"hex6": 6, "hex8": 8, "hex12": 12, "hex32": 32}
 _BLOB = 88
-"""Characters of a token in base 64."""
+"""Characters of a token in base 64, with letters for the two signs, so that it is one word."""
 
 _CLEAN = ("&mdash;", " &ndash; ", ", ", "; ", " — ", " – ", ", ")
 _QUOTES = ("&rsquo;", "'", "’", "&#39;", "&#8217;")
@@ -126,7 +126,7 @@ class Draws:
             digits = rng.randbytes(count * width // 2).hex()
             return iter([digits[start : start + width] for start in range(0, count * width, width)])
         if name == "blob":
-            text = b64encode(rng.randbytes(count * _BLOB * 3 // 4)).decode()
+            text = b64encode(rng.randbytes(count * _BLOB * 3 // 4), b"Qz").decode()
             return iter([text[start : start + _BLOB] for start in range(0, count * _BLOB, _BLOB)])
         pool = self.pools[name]
         if broken and name in ("dash", "quote"):

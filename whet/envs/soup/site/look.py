@@ -17,14 +17,13 @@ T = TypeVar("T")
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _BASE36 = "0123456789" + _LETTERS
-_BASE62 = _BASE36 + _LETTERS.upper()
 
 
 def _alphabet(letters: str) -> bytes:
     return bytes(ord(letters[value * len(letters) // 256]) for value in range(256))
 
 
-_LETTER, _LOWER, _MIXED, _CASES = map(_alphabet, (_LETTERS, _BASE36, _BASE62, _LETTERS + _LETTERS.upper()))
+_LETTER, _LOWER, _CASES = map(_alphabet, (_LETTERS, _BASE36, _LETTERS + _LETTERS.upper()))
 
 
 class Dice:
@@ -147,7 +146,7 @@ def _testid(dice: Dice, look: Look) -> str:
 
 
 def _module(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.stem(dice, role).capitalize()}_{look.stem(dice)}__{dice.code(5, _MIXED)}"
+    return f"{look.stem(dice, role).capitalize()}_{look.stem(dice)}__{dice.code(5, _CASES)}"
 
 
 def _bem(dice: Dice, look: Look, role: str) -> str:
@@ -198,7 +197,7 @@ def _told(dice: Dice, look: Look, role: str) -> str:
 
 
 def _styled(dice: Dice, look: Look, role: str) -> str:
-    return f"sc-{dice.code(8)}"
+    return f"sc-{dice.code(8, _CASES)}"
 
 
 def _styled_also(dice: Dice, look: Look) -> str:

@@ -16,8 +16,8 @@ from itertools import chain
 _SLOT = re.compile("«([^»]+)»|‹([^›]+)›")
 
 _MACROS = (
-    ("«path»", "«dir»«adj»-«noun»-«num4»"),
-    ("«far»", "https://«noun».example/«adj»-«noun»/«num5»"),
+    ("«path»", "«dir»«noun»/«adj»-«noun»-«noun»-«num5»"),
+    ("«far»", "https://www.«noun».example/«adj»-«noun»/«num5»?src=«noun»&amp;cid=«hex32»"),
     ("«slug»", "«noun»-«noun»"),
     ("«firm-name»", "«Noun» «firm»"),
 )

@@ -77,9 +77,9 @@ class Site:
     ) -> str:
         """A page that holds the parts, in their order, at places among filler that are drawn.
 
-        `bare` is the parts alone. `head` and `tail` stand at the end of `head` and `body`. `state` stands in a script of
-        type `application/json` whose id is `look.ident("state")`, under `state_key`. `damage` is how likely the page is
-        broken, in ways that change no answer. Parts that are not `visible` stand in boxes that are not shown.
+        `bare` is the parts alone. `head` and `tail` stand at the end of `head` and `body`. `state` stands in a script
+        of type `application/json` whose id is `look.ident("state")`, under `state_key`. `damage` is how likely the page
+        is broken, in ways that change no answer. Parts that are not `visible` stand in boxes that are not shown.
         """
         if size == "bare":
             return "\n".join(parts)
@@ -122,13 +122,13 @@ class Site:
 
     def _large(self, rng: random.Random, sizes: tuple[int, int]) -> Body:
         wanted = sizes[0] * (sizes[1] / sizes[0]) ** rng.random()
-        code = 0.06 + 0.5 * rng.random() ** 1.6
-        style = max(0.0, 0.3 * rng.random() - 0.15)
+        code = 0.15 + 0.5 * rng.random() ** 1.4
+        style = max(0.0, 0.4 * rng.random() - 0.2)
         dice = self.look.dice("code")
         early = chrome.rules(dice, int(wanted * style / 75))
         late = joined(
             (
-                chrome.scripts(dice, whole(rng, 6, 14)),
+                chrome.scripts(dice, whole(rng, 3, 8)),
                 chrome.records(dice, int(wanted * code * 0.7 / 200)),
                 chrome.code(dice, int(wanted * code * 0.3 / 80)),
             )
@@ -214,8 +214,10 @@ class Site:
 _DOCTYPES = (
     '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
     '<!doctype html><html lang="en-US" class="‹html›"><head><meta charset="UTF-8"/>\n',
-    '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n'
-    '<html xmlns="http://www.w3.org/1999/xhtml">\n<head>\n<meta http-equiv="Content-Type" content="text/html; charset=utf-8" />\n',
+    '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" '
+    '"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n'
+    '<html xmlns="http://www.w3.org/1999/xhtml">\n<head>\n<meta http-equiv="Content-Type" '
+    'content="text/html; charset=utf-8" />\n',
 )
 _BODIES = ("<body>\n", '<body class="‹body›">\n', '<body class="‹body› page-«num4»" data-page="«noun»">\n')
 
