@@ -21,7 +21,7 @@ draws (ten hexadecimal digits or more) is in filler by no more than chance.
 from whet.envs.soup.site.lexicon import Lexicon
 from whet.envs.soup.site.look import Look
 from whet.envs.soup.site.reserved import RESERVED
-from whet.envs.soup.site.site import Site, Size, site
+from whet.envs.soup.site.sites import Site, Size, site
 from whet.envs.soup.site.vocabulary import HALVES, Half
 
 __all__ = ["HALVES", "RESERVED", "Half", "Lexicon", "Look", "Site", "Size", "site"]

@@ -45,25 +45,24 @@ _SCRIPTS = (
     '<script nonce="«hex12»">performance.mark("«noun»-«num3»")</script>\n',
 )
 _RULES = (
-    ".«noun»-«hex6»{display:flex;margin:0 «num1»px;color:#«hex6»}",
-    ".«noun»-«hex6»:hover,.«noun»-«hex6»>a{padding:«num2»px «num1»px;border:1px solid #«hex6»}",
-    "@media (min-width:«num3»px){.«noun»-«hex6»{width:«num2».«num3»%}}",
-    "#«slug»-«num3»{background:url(/img/«hex8».png) no-repeat;font:«num2»px/1.«num1» «Noun»,sans-serif}",
+    ".«noun»-«hex6»{display:flex;align-items:center;justify-content:space-between;margin:0 «num1»px;color:#«hex6»}",
+    ".«noun»-«hex6»:hover,.«slug»>a:focus{padding:«num2»px 0;border:1px solid rgba(0,0,0,.12);text-decoration:none}",
+    "@media screen and (min-width:«num3»px){.«noun»-«hex6»{width:«num2».«num3»%;float:left;overflow:hidden}}",
+    "#«slug»-«num3»{background:url(/img/«hex8».png) no-repeat 0 0;font:«num2»px/1.«num1» Arial,Helvetica,sans-serif}",
 )
 _RECORDS = (
-    '{"id":«num6»,"uid":"«hex32»","sig":"«blob»","slug":"«adj»-«noun»-«noun»","label":"«Adj» '
-    '«noun»","at":«num3».«num2»,"on":true},',
+    '{"id":«num6»,"uid":"«hex32»","sig":"«blob»","slug":"«slug»","label":"«Adj» «Noun»","on":true,"parent":null},',
     '{"k":"«blob»","href":"\\/«noun»\\/«slug»'
-    '-«num4»","img":{"src":"«hex8».webp","w":«num3»,"h":«num3»},"tags":["«noun»","«noun»"]},',
-    '{"type":"«noun»","children":[{"type":"«n'
-    'oun»","ref":"«hex12»","n":«num2»},{"type":"«noun»","ref":"«hex12»"}],"v":null},',
-    '{"ts":1«num5»«num4»,"event":"«noun».«verb»","ctx":{"a":"«blob»","b":[«num2»,«num3»,«num4»]}},',
+    '-«num4»","img":{"src":"«hex32».webp","w":«num3»,"h":«num3»},"tags":["«noun»"]},',
+    '{"type":"«noun»","children":[{"type":"te'
+    'xt","ref":"«hex32»","n":«num2»},{"type":"«noun»","ref":"«hex32»"}],"v":null},',
+    '{"ts":1«num5»«num4»,"event":"«noun».«verb»","ctx":{"a":"«blob»","b":[«num2»,«num3»,0,0,1]},"flags":{"x":false}},',
 )
 _CODES = (
-    'function «noun»_«hex6»(a,b){return a.«noun»?b[«num2»](a.«noun»,"«hex8»"):void 0}',
-    'n(«num4»),t.«noun»=e.extend({«noun»:!0,«adj»:«num3»,s:"«hex6»"});',
-    'var «adj»_«hex6»=[«num3»,«num2»,"«noun»"].map(function(x){return x^«num4»});',
-    'if(o.«noun»>«num3»&&r.test(i)){s("«noun»",u.«verb»(«num2»))}',
+    'function «noun»_«hex6»(a,b){return a&&a.hasOwnProperty("«noun»")?b.call(this,a.«noun»,"«hex8»"):void 0}',
+    'n(«num4»),t.exports=e.extend({«noun»:!0,enabled:!1,selector:"#«slug»",onReady:function(){return i("«hex6»")}});',
+    "var «noun»_«hex6»=Array.prototype.slice.call(arguments,«num1»).map(function(x){return x^«num4»}).filter(Boolean);",
+    'if(o.«noun»>«num3»&&r.test(i.className)){s.dispatchEvent(new CustomEvent("«noun»",{detail:u.«noun»(«num2»)}))}',
 )
 
 

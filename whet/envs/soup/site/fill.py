@@ -19,6 +19,14 @@ _HEX = {"hex6": 6, "hex8": 8, "hex12": 12, "hex32": 32}
 _BLOB = 88
 """Characters of a token in base 64, with letters for the two signs, so that it is one word."""
 
+_COMPOUNDS = {
+    "slug": ("%s-%s", ("noun", "noun")),
+    "thing": ("%s %s", ("adj", "noun")),
+    "Thing": ("%s %s", ("Adj", "Noun")),
+    "way": ("%s/%s-%s-%s-%s", ("noun", "adj", "noun", "noun", "num5")),
+}
+"""Slots that are made of several words: at most 256 different ones on a page, drawn for the page."""
+
 _CLEAN = ("&mdash;", " &ndash; ", ", ", "; ", " — ", " – ", ", ")
 _QUOTES = ("&rsquo;", "'", "’", "&#39;", "&#8217;")
 _BROKEN = ("â€”", " â€“ ", "Â ", ", ", "\ufffd ", "; ")
@@ -128,6 +136,12 @@ class Draws:
         if name == "blob":
             text = b64encode(rng.randbytes(count * _BLOB * 3 // 4), b"Qz").decode()
             return iter([text[start : start + _BLOB] for start in range(0, count * _BLOB, _BLOB)])
+        if name in _COMPOUNDS:
+            form, names = _COMPOUNDS[name]
+            some = min(count, 256)
+            words = zip(*[map(self.pools[part].__getitem__, rng.randbytes(some)) for part in names], strict=True)
+            made = [form % word for word in words]
+            return iter(made) if some == count else map(made.__getitem__, rng.randbytes(count))
         pool = self.pools[name]
         if broken and name in ("dash", "quote"):
             pool = _bytes(_BROKEN if name == "dash" else _BROKEN_QUOTES)
@@ -169,6 +183,12 @@ class Sizes(dict[int, float]):
         elif name == "blob":
             size = float(_BLOB)
         else:
-            size = _means(self.draws.look.half).get(name, 8.0)
+            means = _means(self.draws.look.half)
+            form, names = _COMPOUNDS.get(name, ("", (name,)))
+            size = (
+                len(form) - 2 * len(names) + sum([means.get(part, 8.0) for part in names])
+                if form
+                else means.get(name, 8.0)
+            )
         self[slot] = size - 2
         return size - 2

@@ -16,9 +16,10 @@ from itertools import chain
 _SLOT = re.compile("«([^»]+)»|‹([^›]+)›")
 
 _MACROS = (
-    ("«path»", "«dir»«noun»/«adj»-«noun»-«noun»-«num5»"),
+    ("«path»", "«dir»«way»"),
     ("«far»", "https://www.«noun».example/«adj»-«noun»/«num5»?src=«noun»&amp;cid=«hex32»"),
-    ("«slug»", "«noun»-«noun»"),
+    ("«adj» «noun»", "«thing»"),
+    ("«Adj» «Noun»", "«Thing»"),
     ("«firm-name»", "«Noun» «firm»"),
 )
 """Slots that are made of others, the longest way first."""

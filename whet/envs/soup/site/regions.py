@@ -57,7 +57,7 @@ def _wrapped(dice: Dice, role: str, depth: int) -> tuple[str, str]:
         dice.of(
             (
                 f'<div class="‹{role}-{level}›"‹@{role}-{level}›>',
-                f'<div class="‹{role}-{level}›" data-«dash-noun»="«hex6»">\n',
+                f'<div class="‹{role}-{level}›" style="order:«num1»">\n',
                 f'<div class="‹{role}-{level}›" id="«slug»-«hex6»">',
                 f'<div class="‹{role}-{level}›">',
             )
@@ -317,7 +317,7 @@ def _dated(dice: Dice) -> Region:
 
 
 REGIONS: dict[str, tuple[Callable[[Dice], Region], float]] = {
-    "grid": (_grid, 0.7),
+    "grid": (_grid, 0.5),
     "teasers": (_teasers, 1.7),
     "story": (_story, 1.0),
     "talk": (_talk, 0.4),
@@ -327,13 +327,13 @@ REGIONS: dict[str, tuple[Callable[[Dice], Region], float]] = {
     "facts": (_facts, 0.3),
     "form": (_form, 0.45),
     "trail": (_trail, 0.4),
-    "tabs": (_tabs, 0.12),
-    "fold": (_fold, 0.15),
-    "slot": (_slot, 6.0),
+    "tabs": (_tabs, 0.08),
+    "fold": (_fold, 0.1),
+    "slot": (_slot, 5.0),
     "embed": (_embed, 0.3),
-    "share": (_share, 0.15),
+    "share": (_share, 0.1),
     "pager": (_pager, 0.2),
-    "gallery": (_gallery, 0.2),
+    "gallery": (_gallery, 0.1),
     "dates": (_dated, 0.5),
 }
 """The regions by name, with how often each is drawn."""

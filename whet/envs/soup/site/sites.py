@@ -125,12 +125,12 @@ class Site:
         code = 0.15 + 0.5 * rng.random() ** 1.4
         style = max(0.0, 0.4 * rng.random() - 0.2)
         dice = self.look.dice("code")
-        early = chrome.rules(dice, int(wanted * style / 75))
+        early = chrome.rules(dice, int(wanted * style / 98))
         late = joined(
             (
                 chrome.scripts(dice, whole(rng, 3, 8)),
-                chrome.records(dice, int(wanted * code * 0.7 / 200)),
-                chrome.code(dice, int(wanted * code * 0.3 / 80)),
+                chrome.records(dice, int(wanted * code * 0.65 / 212)),
+                chrome.code(dice, int(wanted * code * 0.35 / 103)),
             )
         )
         left = wanted * (1 - code - style) - 18_000
