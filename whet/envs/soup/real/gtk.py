@@ -16,12 +16,9 @@ LICENSED = ("libxslt", "libexslt")
 
 _KEYWORD = "{http://www.devhelp.net/book}keyword"
 _ORACLE = """
-answer = []
-for anchor in soup.find_all("a", attrs={"name": True}):
-    heading = anchor.find_parent("h3") or anchor.find_next_sibling("h3") or anchor.parent
-    text = " ".join(heading.get_text().split())
-    if text.endswith("()") or text.startswith("Function type"):
-        answer.append(anchor["name"])
+texts = [" ".join(heading.get_text().split()) for heading in soup.find_all("h3")]
+told = [text for text in texts if text.endswith("()") or text.startswith("Function type")]
+answer = [text.removesuffix("()").split()[-1] for text in told]
 """
 
 
