@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 from whet.envs.soup.site.grammar import ICONS, IMAGES, TITLES, link
-from whet.envs.soup.site.look import Dice, Look
+from whet.envs.soup.site.look import Dice
 from whet.envs.soup.site.piece import Piece, joined, written
 
 _METAS = (
     '<meta name="description" content="«Adj» «noun» «verb» the «noun» of «city»">\n',
     '<meta property="og:title" content="«Adj» «Noun»">\n<meta property="og:type" content="website">\n',
-    '<meta property="og:image" content="https://cdn.«noun».example/«hex12».jpg">\n<meta property="og:image:width" content="«num4»">\n',
+    '<meta property="og:image" content="https://cdn.«noun».example/«hex12».jpg">\n<meta '
+    'property="og:image:width" content="«num4»">\n',
     '<meta name="twitter:card" content="summary_large_image">\n<meta name="twitter:site" content="@«noun»«num2»">\n',
     '<meta name="theme-color" content="#«hex6»">\n<meta name="robots" content="index,follow">\n',
     '<meta name="generator" content="«Noun» «num1».«num1».«num2»">\n<meta name="csrf-param" content="«hex12»">\n',
     '<meta http-equiv="X-UA-Compatible" content="IE=edge">\n<meta name="format-detection" content="telephone=no">\n',
-    '<meta name="msapplication-TileColor" content="#«hex6»">\n<meta name="apple-mobile-web-app-capable" content="yes">\n',
+    '<meta name="msapplication-TileColor" content="#«hex6»">\n<meta name="apple-mobile-web-app-capable" '
+    'content="yes">\n',
     '<meta name="«noun»-site-verification" content="«hex32»">\n<meta property="og:locale" content="en_US">\n',
-    '<meta property="fb:app_id" content="«num6»«num6»">\n<meta name="keywords" content="«noun», «noun», «adj» «noun»">\n',
+    '<meta property="fb:app_id" content="«num6»«num6»">\n<meta name="keywords" content="«noun», «noun», '
+    '«adj» «noun»">\n',
 )
 _LINKS = (
     '<link rel="stylesheet" href="/assets/«noun».«hex8».css">\n',
     '<link rel="preload" as="font" href="/fonts/«noun»-«hex6».woff2" type="font/woff2" crossorigin>\n',
-    '<link rel="icon" href="/favicon-«num2»x«num2».png" sizes="32x32">\n<link rel="manifest" href="/site.webmanifest">\n',
+    '<link rel="icon" href="/favicon-«num2»x«num2».png" sizes="32x32">\n<link rel="manifest" '
+    'href="/site.webmanifest">\n',
     '<link rel="canonical" href="«far»">\n<link rel="alternate" hreflang="de" href="«far»">\n',
-    '<link rel="dns-prefetch" href="//«noun».example">\n<link rel="preconnect" href="https://«noun».example" crossorigin>\n',
+    '<link rel="dns-prefetch" href="//«noun».example">\n<link rel="preconnect" '
+    'href="https://«noun».example" crossorigin>\n',
     '<link rel="alternate" type="application/rss+xml" title="«Noun»" href="/feed/«noun»">\n',
     '<link rel="stylesheet" id="«slug»-css" href="/wp/«noun»/style.min.css?ver=«num1».«num1».«num2»" media="all">\n',
     '<!--[if lt IE 9]><script src="/js/«hex6».js"></script><![endif]-->\n',
 )
 _SCRIPTS = (
     '<script async src="https://tag.«noun».example/t.js?id=«hex8»"></script>\n',
-    "<script>window.dataLayer=window.dataLayer||[];dataLayer.push({'«noun»':'«adj»','n':«num4»,'k':'«hex12»'});</script>\n",
+    "<script>window.dataLayer=window.dataLaye"
+    "r||[];dataLayer.push({'«noun»':'«adj»','n':«num4»,'k':'«hex12»'});</script>\n",
     '<script src="/static/js/«num2».«hex8».chunk.js" defer></script>\n',
     "<script>!function(e,t,n){var r=t.createElement(n);r.async=1;r.src='//«noun».example/«hex8».js';"
     "t.head.appendChild(r)}(window,document,'script');</script>\n",
@@ -39,30 +45,32 @@ _SCRIPTS = (
     '<script nonce="«hex12»">performance.mark("«noun»-«num3»")</script>\n',
 )
 _RULES = (
-    ".«noun»-«hex6»{display:flex;margin:0 «num1»px;color:#«hex6»}",
-    ".«noun»-«hex6»:hover,.«noun»-«hex6»>a{padding:«num2»px «num1»px;border:1px solid #«hex6»}",
-    "@media (min-width:«num3»px){.«noun»-«hex6»{width:«num2».«num3»%}}",
-    "#«slug»-«num3»{background:url(/img/«hex8».png) no-repeat;font:«num2»px/1.«num1» «Noun»,sans-serif}",
+    ".«noun»-«hex6»{display:flex;align-items:center;justify-content:space-between;margin:0 «num1»px;color:#«hex6»}",
+    ".«noun»-«hex6»:hover,.«slug»>a:focus{padding:«num2»px 0;border:1px solid rgba(0,0,0,.12);text-decoration:none}",
+    "@media screen and (min-width:«num3»px){.«noun»-«hex6»{width:«num2».«num3»%;float:left;overflow:hidden}}",
+    "#«slug»-«num3»{background:url(/img/«hex8».png) no-repeat 0 0;font:«num2»px/1.«num1» Arial,Helvetica,sans-serif}",
 )
 _RECORDS = (
-    '{"id":«num6»,"uid":"«hex32»","slug":"«adj»-«noun»-«noun»","label":"«Adj» «noun»","at":«num3».«num2»,"on":true},',
-    '{"k":"«hex12»","href":"\\/«noun»\\/«slug»-«num4»","img":{"src":"«hex8».webp","w":«num3»,"h":«num3»},"tags":["«noun»","«noun»"]},',
-    '{"type":"«noun»","children":[{"type":"«noun»","ref":"«hex12»","n":«num2»},{"type":"«noun»","ref":"«hex12»"}],"v":null},',
-    '{"ts":1«num5»«num4»,"event":"«noun».«verb»","ctx":{"a":"«hex8»","b":[«num2»,«num3»,«num4»]}},',
+    '{"id":«num6»,"uid":"«hex32»","sig":"«blob»","slug":"«slug»","label":"«Adj» «Noun»","on":true,"parent":null},',
+    '{"k":"«blob»","href":"\\/«noun»\\/«slug»'
+    '-«num4»","img":{"src":"«hex32».webp","w":«num3»,"h":«num3»},"tags":["«noun»"]},',
+    '{"type":"«noun»","children":[{"type":"te'
+    'xt","ref":"«hex32»","n":«num2»},{"type":"«noun»","ref":"«hex32»"}],"v":null},',
+    '{"ts":1«num5»«num4»,"event":"«noun».«verb»","ctx":{"a":"«blob»","b":[«num2»,«num3»,0,0,1]},"flags":{"x":false}},',
 )
 _CODES = (
-    'function «noun»_«hex6»(a,b){return a.«noun»?b[«num2»](a.«noun»,"«hex8»"):void 0}',
-    'n(«num4»),t.«noun»=e.extend({«noun»:!0,«adj»:«num3»,s:"«hex6»"});',
-    'var «adj»_«hex6»=[«num3»,«num2»,"«noun»"].map(function(x){return x^«num4»});',
-    'if(o.«noun»>«num3»&&r.test(i)){s("«noun»",u.«verb»(«num2»))}',
+    'function «noun»_«hex6»(a,b){return a&&a.hasOwnProperty("«noun»")?b.call(this,a.«noun»,"«hex8»"):void 0}',
+    'n(«num4»),t.exports=e.extend({«noun»:!0,enabled:!1,selector:"#«slug»",onReady:function(){return i("«hex6»")}});',
+    "var «noun»_«hex6»=Array.prototype.slice.call(arguments,«num1»).map(function(x){return x^«num4»}).filter(Boolean);",
+    'if(o.«noun»>«num3»&&r.test(i.className)){s.dispatchEvent(new CustomEvent("«noun»",{detail:u.«noun»(«num2»)}))}',
 )
 
 
 def head(dice: Dice) -> Piece:
     """Meta, links, early scripts and styles; without title and charset."""
-    metas = [dice.of(_METAS) for _ in range(5 + dice.below(10))]
+    metas = [dice.of(_METAS) for _ in range(7 + dice.below(10))]
     links = [dice.of(_LINKS) for _ in range(4 + dice.below(6))]
-    scripts = [dice.of(_SCRIPTS) for _ in range(4 + dice.below(8))]
+    scripts = [dice.of(_SCRIPTS) for _ in range(3 + dice.below(6))]
     organisation = (
         '<script type="application/ld+json">{"@context":"https://schema.org","@type":"WebSite","name":"«Noun» «Noun»",'
         '"url":"https://«noun».example/","potentialAction":{"@type":"SearchAction","target":"/find?q={q}"}}</script>\n'
@@ -70,7 +78,7 @@ def head(dice: Dice) -> Piece:
     return written(*metas, *links, *scripts, organisation if dice.below(2) else "")
 
 
-def header(dice: Dice, look: Look) -> Piece:
+def header(dice: Dice) -> Piece:
     """The bar with the menu and the field to search."""
     logo = dice.of((dice.of(IMAGES), dice.of(ICONS), '<span class="‹logo›">«Noun»«num2»</span>'))
     entry = link(dice)
@@ -134,9 +142,9 @@ def rules(dice: Dice, count: int) -> Piece:
     )
 
 
-def records(dice: Dice, look: Look, count: int) -> Piece:
+def records(dice: Dice, count: int) -> Piece:
     """State that the page carries for its own code: so many records of nobody's interest."""
-    start, end = dice.of_pairs(
+    start, end = dice.of(
         (
             ('<script>window.__«NOUN»__={"list":[', "null]};</script>\n"),
             ('<script type="application/json" data-for="«noun»">{"v":«num2»,"list":[', "null]}</script>\n"),
@@ -172,3 +180,8 @@ def small_header(dice: Dice) -> Piece:
 
 def small_footer(dice: Dice) -> Piece:
     return written(f'<footer class="‹foot›">&copy; «year» {dice.of(TITLES[:2])}</footer>\n', dice.of(_SCRIPTS))
+
+
+LARGE = (head, header, footer)
+SMALL = (small_head, small_header, small_footer)
+"""Writers of what pages share: the head, the top and the foot."""

@@ -1,4 +1,5 @@
-"""Damage that changes no answer: broken markup that is closed in a box of its own, so every parser recovers at its end."""
+"""Damage that changes no answer: broken markup that is closed in a box of its own, so every parser "
+"recovers at its end."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ SENTENCES = (
     "Every «noun» «verb» one «adj» «noun» before «noun» and «noun» do. ",
     "When the «noun» is «adj», it «verb» the «noun»«dash»and «verb» again. ",
     "Our «adj» «noun» «verb» a «adj» «noun» each week, says «first» «last». ",
-    "No «noun» «verb» the «noun» without a «adj» reason. ",
+    "No «noun» «verb» the “«adj» «noun»” without a «adj» reason. ",
     "In «noun» terms, «num2» of «num3» «verb» as «adj» as before. ",
     'A <a href="«path»">«adj» «noun»</a> that «verb» its «noun» stays «adj». ',
     "Most of the «noun»«quote»s «adj» «noun» «verb» what the «noun» leaves. ",
@@ -30,7 +30,7 @@ SENTENCES = (
     "<strong>«Adj» «noun».</strong> The «noun» «verb» and the «noun» «verb». ",
     'By «year» the <a href="«far»" target="_blank" rel="noopener">«noun»</a> «verb» the «adj» «noun»; ',
     "«Noun»&nbsp;«num2» «verb» a «noun», and «num1»&nbsp;more «verb» the «adj» «noun». ",
-    "Who «verb» the «noun»? A «adj» «noun» in «city», or so «last» «verb». ",
+    "“Who «verb» the «noun»?” A «adj» «noun» in «city», or so «last» «verb». ",
     "«Adj» and «adj», the «noun» «verb» at «num2»°, «noun» by «noun». ",
 )
 TITLES = (
@@ -73,33 +73,46 @@ IMAGES = (
     '<img class="‹img›" src="../img/«hex12»-480.jpg" alt=""></picture>',
     '<div class="‹img-box›" style="padding-top:«num2».«num2»%"><img class="‹img›" src="img/«noun»_«num4».«ext»" '
     'alt="«Noun»" title="«adj» «noun»"></div>',
+    '<img class="‹img›" src="/i/«hex12».«ext»" alt="«Noun»">',
+    '<img src="img/«noun»-«noun»-«num3»x«num3».«ext»" alt="" border="0">',
+    '<img class="‹img›" src="data:image/jpeg;base64,«blob»«blob»«blob»" data-src="/m/«hex32».«ext»" '
+    'alt="«Adj» «noun»">',
 )
 ICONS = (
+    '<i class="‹icon›"></i>',
+    '<i class="‹icon›"></i>',
+    '<i class="‹icon›">•</i>',
+    '<em class="‹icon›"></em>',
+    '<span class="‹icon›">&#9679;</span>',
+    '<span class="‹icon›" data-icon="«noun»"></span>',
+    '<span class="‹icon›">&rsaquo;</span>',
     '<svg class="‹icon›" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d="M«num2» «num1»h«num1»v«num2»'
-    'c0 1.1-.«num1» 2-2 2H«num1»c-1.1 0-2-.9-2-2V«num1»z"/></svg>',
-    '<svg width="«num2»" height="«num2»" role="img" aria-label="«noun»"><use href="#i-«noun»"></use></svg>',
-    '<i class="‹icon›" aria-hidden="true"></i>',
+    "c0 1.1-.«num1» 2-2 2H«num1»c-1.1 0-2-.9-2-2V«num1»zm«num1».«num2»-«num1».«num3» «num2» «num1»L«num2».«num3» «num1»"
+    'l-«num1».«num2» «num1».«num2»c-.«num2»-«num1».«num2» 0-«num1»-«num1».«num3»-«num1»-«num1»z"/></svg>',
     '<svg class="‹icon›" viewBox="0 0 «num2» «num2»"><defs><clipPath id="«dup»"><rect width="«num2»" height="«num2»"/>'
-    '</clipPath></defs><g clip-path="url(#«dup»)"><path d="M«num1».«num2» «num2»L«num2» «num1».«num3»Z" fill="#«hex6»"/>'
+    '</clipPath></defs><g clip-path="url(#«dup»)"><path d="M«num1».«num2» «num2»L«num2» «num1».«num3»Z" '
+    'fill="#«hex6»"/>'
     "</g></svg>",
 )
 
 BOXES: tuple[Pair, ...] = (
     ('<div class="‹item›"‹@item›>', "</div>\n"),
-    ('<article class="‹item›"‹@item› id="«slug»-«num6»">', "</article>\n"),
+    ('<article class="‹item›"‹@item› id="«slug»-«hex6»">', "</article>\n"),
     ('<div class="‹item› post-«num5»" data-id="«num6»" data-pos="«num2»">', "</div>\n"),
     ('<li class="‹item›"‹@item›>', "</li>\n"),
-    ('<section class="‹item›" aria-label="«Adj» «noun»">\n', "\n</section>\n"),
+    ('<section class="‹item›">\n', "\n</section>\n"),
     ('<div class="‹item›"‹@item›><div class="‹item-in›">\n', "</div>\n</div>\n"),
 )
 PROPS = (
     "",
     "",
-    ' data-props="{&quot;id&quot;:«num6»,&quot;kind&quot;:&quot;«noun»&quot;,&quot;flag&quot;:&quot;«hex6»&quot;,'
-    '&quot;at&quot;:[«num2»,«num3»]}"',
-    ' data-track="{&quot;ev&quot;:&quot;«noun»_«verb»&quot;,&quot;lst&quot;:&quot;«slug»&quot;,&quot;n&quot;:«num2»}"',
-    ' data-«dash-noun»="«num4»" data-slot="«hex8»"',
-    ' onclick="_t(&#39;«noun»&#39;,&#39;«hex6»&#39;,«num3»)"',
+    "",
+    ' data-props="{&quot;id&quot;:«num6»,&quot;kind&quot;:&quot;«noun»&quot;,&quot;sig&quot;:&quot;«blob»&quot;,'
+    '&quot;flag&quot;:&quot;«hex6»&quot;,&quot;at&quot;:[«num2»,«num3»],&quot;k&quot;:&quot;«hex32»&quot;}"',
+    ' data-track="{&quot;ev&quot;:&quot;«noun»_«verb»&quot;,&quot;lst&quot;:&quot;«slug»&quot;,&quot;n&quot;:«num2»,'
+    '&quot;t&quot;:&quot;«blob»«blob»&quot;}"',
+    ' data-slot="«hex8»"',
+    ' onclick="_t(&#39;«noun»&#39;,&#39;«blob»&#39;,«num3»)"',
 )
 
 
@@ -109,10 +122,10 @@ def _box(dice: Dice, role: str, boxes: Sequence[Pair] = BOXES) -> Pair:
 
 
 def paragraph(dice: Dice) -> Piece:
-    """One paragraph of three to six sentences."""
+    """One paragraph of four to eight sentences."""
     start = dice.of(('<p class="‹text›">', "<p>", "<p>", '<p class="‹text›"‹@text›>', '<div class="‹text›">'))
     end = "</div>\n" if start.startswith("<div") else "</p>\n"
-    return written(start, *(dice.of(SENTENCES) for _ in range(3 + dice.below(4))), end)
+    return written(start, *(dice.of(SENTENCES) for _ in range(4 + dice.below(5))), end)
 
 
 def tile(dice: Dice) -> Piece:
@@ -121,7 +134,8 @@ def tile(dice: Dice) -> Piece:
     name = dice.of(
         (
             '<h3 class="‹tile-name›"><a href="«path»">«Adj» «Noun» «product»</a></h3>',
-            '<a class="‹tile-link›" href="«path»?ref=«hex6»&amp;pos=«num2»"><span class="‹tile-name›">«Noun» «product»</span></a>',
+            '<a class="‹tile-link›" href="«path»?ref=«hex6»&amp;pos=«num2»"><span '
+            'class="‹tile-name›">«Noun» «product»</span></a>',
             '<div class="‹tile-name›"‹@tile-name›>«firm-name» «Adj» «product»</div>',
             '<a class="‹tile-link›" href="«far»" title="«Adj» «Noun» «product»">«Adj» «Noun» «product»</a>',
         )
@@ -131,13 +145,13 @@ def tile(dice: Dice) -> Piece:
             "",
             "",
             '<span class="‹stars›" aria-label="«num1» of 5"><i class="‹star›"></i><i class="‹star›"></i></span>',
-            '<div class="‹stars›" style="width:«num2»%"></div> <small>(«num3»)</small>',
+            '<span class="‹stars›"></span> <small>(«num3»)</small>',
         )
     )
     more = dice.of(
         (
             "",
-            '<button type="button" class="‹tile-act›" data-id="«num6»" aria-pressed="false">«Verb»</button>',
+            '<button type="button" class="‹tile-act›" data-id="«num6»">«Verb»</button>',
             '<a class="‹tile-act›" href="#" data-act="«noun»">«Verb» &rsaquo;</a>',
             '<span class="‹badge›">«Adj»</span>',
         )
@@ -152,9 +166,11 @@ def teaser(dice: Dice) -> Piece:
     head = dice.of(
         (
             f'<h3 class="‹teaser-head›"><a href="«path»">{dice.of(TITLES)}</a></h3>',
-            f'<a class="‹teaser-link›"‹@teaser-link› href="«path»"><span class="‹teaser-head›">{dice.of(TITLES)}</span></a>',
+            f'<a class="‹teaser-link›"‹@teaser-link› href="«path»"><span '
+            f'class="‹teaser-head›">{dice.of(TITLES)}</span></a>',
             f'<h2 class="‹teaser-head›"‹@teaser-head›><a href="«far»">{dice.of(TITLES)}</a></h2>',
-            f'<strong class="‹teaser-head›"><a href="«path»?utm_source=«noun»&amp;utm_medium=«noun»">{dice.of(TITLES)}</a></strong>',
+            f'<strong class="‹teaser-head›"><a href="«'
+            f'path»?utm_source=«noun»&amp;utm_medium=«noun»">{dice.of(TITLES)}</a></strong>',
         )
     )
     by = dice.of(
@@ -165,8 +181,9 @@ def teaser(dice: Dice) -> Piece:
             "",
         )
     )
-    image = dice.of(IMAGES) + "\n" if dice.below(5) < 2 else ""
-    text = f'<p class="‹teaser-text›">{dice.of(SENTENCES)}</p>' if dice.below(3) else ""
+    image = dice.of(IMAGES) + "\n" if dice.below(4) == 0 else ""
+    box = dice.of(("p", "div", "span"))
+    text = f'<{box} class="‹teaser-text›">{dice.of(SENTENCES)}</{box}>' if dice.below(3) else ""
     start = start.replace(">", dice.of(PROPS) + ">", 1)
     return written(start, image, head, "\n", text, by, end)
 
@@ -182,16 +199,16 @@ def post(dice: Dice) -> Piece:
             '<cite class="‹who›">«first»</cite>',
         )
     )
-    said = f'<div class="‹said›"><p>{dice.of(SENTENCES)}{dice.of(SENTENCES)}</p></div>'
+    said = f'<div class="‹said›">{dice.of(SENTENCES)}{dice.of(SENTENCES)}</div>'
     act = dice.of(
         (
             '<a rel="nofollow" href="#c-«num6»">«Verb»</a>',
-            '<button type="button" class="‹act›" aria-label="«noun»">&#9650; «num2»</button>',
+            '<a href="#«hex6»" class="‹act›" aria-label="«noun»">&#9650; «num2»</a>',
             '<span class="‹act›">&uarr;&nbsp;«num3»</span>',
         )
     )
     answer = (
-        f'<div class="‹answers›"><div class="‹post›" id="c-«num6»">{who}{said}</div></div>' if dice.below(2) else ""
+        f'<div class="‹answers›"><div class="‹post›" id="c-«hex6»">{who}{said}</div></div>' if dice.below(2) else ""
     )
     return written(start, who, " ", dice.of(DATES), "\n", said, act, answer, end)
 
@@ -204,8 +221,9 @@ def link(dice: Dice) -> Piece:
                 '<li class="‹entry›"‹@entry›><a class="‹link›" href="«path»">«Adj» «noun»</a></li>\n',
                 '<li><a href="«path»" title="«Adj» «Noun»">«Noun»</a></li>\n',
                 '<li class="‹entry› cat-item-«num4»"><a href="«far»">«Noun» «Noun»</a> («num3»)</li>\n',
-                f'<li class="‹entry›">{dice.of(ICONS)}<a class="‹link›"‹@link› href="«path»"><span>«Adj» «noun»</span></a></li>\n',
-                '<li role="none"><a role="menuitem" class="‹link›" href="«path»" data-n="«num2»">«Noun»</a></li>\n',
+                f'<li class="‹entry›">{dice.of(ICONS)}<a class="‹link›"‹@link› href="«path»"><span>«Adj» '
+                "«noun»</span></a></li>\n",
+                '<li class="‹entry›"><a class="‹link›" href="«path»" onclick="_t(&#39;«slug»&#39;)">«Noun»</a></li>\n',
             )
         )
     )

@@ -6,44 +6,54 @@ does not carry to the other. Only one in six names a thing by what it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from math import gcd
+from typing import TypeVar
 
 from whet.envs.soup.site.vocabulary import MODIFIERS, STEMS, Half
 
+T = TypeVar("T")
+
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_DIGITS = "0123456789"
-_BASE36 = _DIGITS + _LETTERS
-_BASE62 = _BASE36 + _LETTERS.upper()
+_BASE36 = "0123456789" + _LETTERS
+
+
+def _alphabet(letters: str) -> bytes:
+    return bytes(ord(letters[value * len(letters) // 256]) for value in range(256))
+
+
+_LETTER, _LOWER, _CASES = map(_alphabet, (_LETTERS, _BASE36, _LETTERS + _LETTERS.upper()))
 
 
 class Dice:
     """Draws from a hash of names: the same in every process, and independent of what was drawn for other names."""
 
-    __slots__ = ("left", "state")
+    __slots__ = ("at", "digest")
 
     def __init__(self, *names: object) -> None:
-        self.state = blake2b("\0".join(map(str, names)).encode()).digest()
-        self.left = int.from_bytes(self.state, "big")
+        self.digest = blake2b("\0".join(map(str, names)).encode()).digest()
+        self.at = 0
 
     def below(self, limit: int) -> int:
-        self.left, drawn = divmod(self.left, limit)
-        if self.left < 65_536:
-            self.state = blake2b(self.state).digest()
-            self.left = int.from_bytes(self.state, "big")
-        return drawn
+        """A whole number from 0 to `limit`, which is small and excluded."""
+        at = self.at
+        if at > 60:
+            self.digest, at = blake2b(self.digest).digest(), 0
+        self.at = at + 2
+        return (self.digest[at] * 256 + self.digest[at + 1]) * limit >> 16
 
-    def of(self, choices: tuple[str, ...] | str) -> str:
+    def of(self, choices: Sequence[T]) -> T:
         return choices[self.below(len(choices))]
 
-    def of_pairs(self, choices: tuple[tuple[str, str], ...]) -> tuple[str, str]:
-        return choices[self.below(len(choices))]
-
-    def code(self, length: int, alphabet: str = _BASE36) -> str:
-        """Letters and digits, the first one a letter."""
-        return self.of(_LETTERS) + "".join(self.of(alphabet) for _ in range(length - 1))
+    def code(self, length: int, alphabet: bytes = _LOWER) -> str:
+        """Up to twelve letters and digits, the first one a letter."""
+        at = self.at
+        if at > 52:
+            self.digest, at = blake2b(self.digest).digest(), 0
+        self.at = at + length
+        drawn = self.digest[at : at + length]
+        return (drawn[:1].translate(_LETTER) + drawn[1:].translate(alphabet)).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +146,7 @@ def _testid(dice: Dice, look: Look) -> str:
 
 
 def _module(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.stem(dice, role).capitalize()}_{look.stem(dice)}__{dice.code(5, _BASE62)}"
+    return f"{look.stem(dice, role).capitalize()}_{look.stem(dice)}__{dice.code(5, _CASES)}"
 
 
 def _bem(dice: Dice, look: Look, role: str) -> str:
@@ -163,7 +173,7 @@ def _utility(dice: Dice, look: Look) -> str:
 
 
 def _utility_own(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.stem(dice, role)}-{look.modifier(dice)}-{dice.code(4, _LETTERS)}"
+    return f"{look.stem(dice, role)}-{look.modifier(dice)}-{dice.code(4, _LETTER)}"
 
 
 def _scoped(dice: Dice, look: Look, role: str) -> str:
@@ -171,7 +181,7 @@ def _scoped(dice: Dice, look: Look, role: str) -> str:
 
 
 def _legacy(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.stem(dice, role)}_{look.stem(dice)}_{dice.code(3, _LETTERS)}"
+    return f"{look.stem(dice, role)}_{look.stem(dice)}_{dice.code(3, _LETTER)}"
 
 
 def _legacy_also(dice: Dice, look: Look) -> str:
@@ -187,11 +197,11 @@ def _told(dice: Dice, look: Look, role: str) -> str:
 
 
 def _styled(dice: Dice, look: Look, role: str) -> str:
-    return f"sc-{dice.code(8)}"
+    return f"sc-{dice.code(8, _CASES)}"
 
 
 def _styled_also(dice: Dice, look: Look) -> str:
-    return dice.code(6, _LETTERS + _LETTERS.upper())
+    return dice.code(6, _CASES)
 
 
 def _emotion(dice: Dice, look: Look, role: str) -> str:
@@ -212,7 +222,7 @@ def _atomic_also(dice: Dice, look: Look) -> str:
 
 
 def _content(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.prefix}-{look.stem(dice, role)}-{look.stem(dice)}-{dice.code(3, _LETTERS)}"
+    return f"{look.prefix}-{look.stem(dice, role)}-{look.stem(dice)}-{dice.code(3, _LETTER)}"
 
 
 def _svelte(dice: Dice, look: Look, role: str) -> str:
@@ -260,7 +270,7 @@ HABITS: dict[Half, tuple[Habit, ...]] = {
             "legacy",
             _legacy,
             _few(_legacy_also, 1, 3),
-            lambda dice, look: f"{look.stem(dice)}_{dice.below(90000)}_{dice.code(3)}",
+            lambda dice, look: f"{look.stem(dice)}_{dice.below(9000)}_{dice.code(3)}",
             _none,
             "wrapper",
         ),
@@ -316,14 +326,12 @@ HABITS: dict[Half, tuple[Habit, ...]] = {
 def look_of(seed: int, half: Half) -> Look:
     dice = Dice(seed, half, "look")
     habit = HABITS[half][dice.below(len(HABITS[half]))]
-    stems, turn, step = STEMS[half], dice.below(len(STEMS[half])), 1 + dice.below(len(STEMS[half]) - 1)
-    while gcd(step, len(stems)) > 1:
-        step += 1
+    stems, turn, step = STEMS[half], dice.below(len(STEMS[half])), dice.of((5, 11, 13))
     return Look(
         seed,
         half,
         habit,
-        prefix=dice.code(2 + dice.below(2), _LETTERS),
-        scope=f"{dice.below(16**8):08x}",
-        stems=tuple(stems[(turn + number * step) % len(stems)] for number in range(len(stems))),
+        prefix=dice.code(2 + dice.below(2), _LETTER),
+        scope=dice.digest[:4].hex(),
+        stems=(stems * (step + 1))[turn : turn + len(stems) * step : step],
     )

@@ -16,12 +16,11 @@ from itertools import chain
 _SLOT = re.compile("«([^»]+)»|‹([^›]+)›")
 
 _MACROS = (
-    ("«path»", "«dir»«adj»-«noun»-«num4»"),
-    ("«far»", "https://«noun».example/«adj»-«noun»/«num5»"),
-    ("«slug»", "«noun»-«noun»"),
+    ("«path»", "«dir»«way»"),
+    ("«far»", "https://www.«noun».example/«adj»-«noun»/«num5»?src=«noun»&amp;cid=«hex32»"),
+    ("«adj» «noun»", "«thing»"),
+    ("«Adj» «Noun»", "«Thing»"),
     ("«firm-name»", "«Noun» «firm»"),
-    ("«num6»", "«num3»«num3»"),
-    ("«num5»", "«num2»«num3»"),
 )
 """Slots that are made of others, the longest way first."""
 

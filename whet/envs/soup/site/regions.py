@@ -1,4 +1,5 @@
-"""Regions of filler: a beginning, items without number, an end. How often each stands on a page is fitted to real pages."""
+"""Regions of filler: a beginning, items without number, an end. How often each stands on a page is "
+"fitted to real pages."""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ def _wrapped(dice: Dice, role: str, depth: int) -> tuple[str, str]:
         dice.of(
             (
                 f'<div class="‹{role}-{level}›"‹@{role}-{level}›>',
-                f'<div class="‹{role}-{level}›" data-«dash-noun»="«hex6»">\n',
+                f'<div class="‹{role}-{level}›" style="order:«num1»">\n',
                 f'<div class="‹{role}-{level}›" id="«slug»-«hex6»">',
                 f'<div class="‹{role}-{level}›">',
             )
@@ -100,8 +101,8 @@ def _story(dice: Dice) -> Region:
         written('<div class="‹story›"‹@story›>\n', _heading(dice), dice.of((figure, "", quote))),
         tuple(paragraph(dice) for _ in range(4)),
         written(dice.of((quote, "")), "</div>\n", _lines(dice)),
-        2,
-        7,
+        1,
+        5,
     )
 
 
@@ -131,7 +132,7 @@ def _cloud(dice: Dice) -> Region:
     item = dice.of(
         (
             '<a class="‹tag›" href="/tag/«noun»" rel="tag">«noun»</a>\n',
-            '<a href="«path»" class="‹tag› tag-link-«num4»" style="font-size:«num2»px" aria-label="«noun» («num2»)">«noun»</a>\n',
+            '<a href="«path»" class="‹tag› tag-link-«num4»" style="font-size:«num2»px">«noun»</a>\n',
             '<span class="‹tag›" data-tag="«noun»">#«noun»</span>\n',
         )
     )
@@ -180,8 +181,10 @@ def _facts(dice: Dice) -> Region:
 def _form(dice: Dice) -> Region:
     item = dice.of(
         (
-            '<label for="f-«hex6»">«Noun»</label> <input type="text" name="«noun»" id="f-«hex6»" placeholder="«Adj» «noun»…">\n',
-            '<div class="‹form-row›"><input class="‹input›" type="checkbox" name="«noun»[]" value="«num3»"> «Noun»</div>\n',
+            '<label for="f-«hex6»">«Noun»</label> <input type="text" name="«noun»" id="f-«hex6»" '
+            'placeholder="«Adj» «noun»…">\n',
+            '<div class="‹form-row›"><input class="‹input›" type="checkbox" name="«noun»[]" '
+            'value="«num3»"> «Noun»</div>\n',
             '<input type="hidden" name="«noun»_«noun»" value="«hex12»">\n',
         )
     )
@@ -200,7 +203,8 @@ def _form(dice: Dice) -> Region:
 
 def _trail(dice: Dice) -> Region:
     marked = (
-        '<li class="‹crumb›" itemprop="itemListElement" itemscope itemtype="https://schema.org/ListItem"><a itemprop="item" '
+        '<li class="‹crumb›" itemprop="itemListElement" itemscope '
+        'itemtype="https://schema.org/ListItem"><a itemprop="item" '
         'href="«path»"><span itemprop="name">«Noun»</span></a><meta itemprop="position" content="«num1»"></li>\n'
     )
     plain = '<li class="‹crumb›"><a href="«path»">«Noun»</a></li>\n'
@@ -224,7 +228,8 @@ def _fold(dice: Dice) -> Region:
     item = dice.of(
         (
             f"<details><summary>{dice.of(TITLES)}</summary><p>{dice.of(SENTENCES)}</p></details>\n",
-            '<div class="‹fold›"><button type="button" aria-expanded="false" aria-controls="x-«hex6»">«Adj» «noun»?</button>'
+            '<div class="‹fold›"><button type="button" aria-expanded="false" '
+            'aria-controls="x-«hex6»">«Adj» «noun»?</button>'
             f'<div id="x-«hex6»" class="‹fold-in›" hidden><p>{dice.of(SENTENCES)}</p></div></div>\n',
         )
     )
@@ -235,38 +240,46 @@ def _slot(dice: Dice) -> Region:
     """A place that something is fetched into: a script beside an empty box."""
     item = dice.of(
         (
-            '<!-- «noun»_«noun»_«num3»x«num3» -->\n<div id="«slug»-«num6»" class="‹slot›" data-size="«num3»,«num3»">'
-            "<script>(window.q«hex6»=window.q«hex6»||[]).push(['«slug»',[«num3»,«num3»],'«hex8»']);</script></div>\n",
-            '<div class="‹slot›" id="«slug»-«num4»" style="min-height:«num3»px"><script async src="https://s.«noun».example/'
-            'js/«hex8».js?id=«num6»"></script></div>\n<!-- /«slug» -->\n',
-            '<script type="text/javascript">\nvar _«noun» = _«noun» || {}; _«noun».«noun» = {k: "«hex12»", n: «num4», on: !0};\n'
+            '<!-- «noun»_«noun»_«num3»x«num3» -->\n<div id="«slug»-«hex6»" class="‹slot›" data-size="«num3»,«num3»">'
+            "<script>(window.q«hex6»=window.q«hex6»||[]).push(['«slug»',[«num3»,«num3»],'«blob»',{t:'«hex32»',"
+            "k:['«noun»','«noun»','«adj»'],u:'https://«noun».example/«hex12»'}]);</script></div>\n",
+            '<div class="‹slot›" id="«slug»-«num4»"><script async src="https://s.«noun».example/'
+            'js/«hex8».js?id=«num6»&amp;k=«hex32»"></script></div>\n<!-- /«slug» -->\n',
+            '<script type="text/javascript">\nvar _«noun» = _«noun» || {};\n_«noun».«noun» = {k: '
+            '"«blob»", n: «num4», on: !0};\n'
+            '_«noun».«noun»["«hex6»"] = function () { return document.getElementById("«slug»") || "«blob»"; };\n'
             "</script><!-- end «noun» -->\n",
-            '<div class="‹slot›"><noscript><a href="«far»"><img src="https://p.«noun».example/«hex8».gif?n=«num6»&amp;k=«hex6»" '
-            'alt="" style="display:none"></a></noscript></div>\n',
+            '<div class="‹slot›"><script>window._«hex6»=«num5»;</script><noscript><a href="«far»"><img '
+            'src="https://p.«noun».example/«hex8».gif?n=«num6»&amp;k=«hex32»" alt="" '
+            'style="display:none"></a></noscript></div>\n',
         )
     )
     other = dice.of(
         (
             '<script src="/assets/«noun».«hex8».js" defer></script>\n',
-            "<script>window.«noun»_«hex6» = «num5»;</script>\n",
+            '<script>window.«noun»_«hex6» = {"a": «num5», "b": "«blob»", "c": "«blob»"};</script>\n',
+            '<!-- «noun»: «hex32» -->\n<script src="//«noun».example/«num4»/«hex8».js"></script>\n',
         )
     )
-    return Region(EMPTY, (written(item), written(other)), EMPTY, 1, 3)
+    return Region(EMPTY, (written(item), written(other)), EMPTY, 1, 2)
 
 
 def _embed(dice: Dice) -> Region:
     item = dice.of(
         (
-            '<div class="‹embed›"><iframe src="https://player.«noun».example/«hex12»?rel=0&amp;t=«num2»" width="«num3»" '
+            '<div class="‹embed›"><iframe src="https://player.«noun».example/«hex12»?rel=0&amp;t=«num2»" '
+            'width="«num3»" '
             'height="«num3»" frameborder="0" allowfullscreen title="«Adj» «noun»"></iframe></div>\n',
-            '<iframe class="‹embed›" data-src="//maps.«noun».example/embed?q=«num2».«num4»,«num2».«num4»" loading="lazy"></iframe>\n',
+            '<iframe class="‹embed›" data-src="//maps.«noun».example/embed?q=«num2».«num4»,«num2».«num4»" '
+            'loading="lazy"></iframe>\n',
         )
     )
     return Region(EMPTY, (written(item),), EMPTY, 1, 1)
 
 
 def _share(dice: Dice) -> Region:
-    item = f'<li><a class="‹share›" href="https://«noun».example/to?u=«hex12»&amp;t=«noun»" aria-label="«Noun»">{dice.of(ICONS)}</a></li>\n'
+    link_to = '<a class="‹share›" href="https://«noun».example/to?u=«hex12»&amp;t=«noun»" aria-label="«Noun»">'
+    item = f"<li>{link_to}{dice.of(ICONS)}</a></li>\n"
     return Region(written('<ul class="‹shares›">\n'), (written(item),), written("</ul>\n"), 3, 5)
 
 
@@ -284,7 +297,7 @@ def _pager(dice: Dice) -> Region:
 
 
 def _gallery(dice: Dice) -> Region:
-    item = f'<div class="‹slide›"‹@slide› data-index="«num1»" style="transform:translateX(«num3»px)">{dice.of(IMAGES)}</div>\n'
+    item = f'<div class="‹slide›"‹@slide› data-index="«num1»">{dice.of(IMAGES)}</div>\n'
     return Region(
         written(
             '<div class="‹gallery›" role="region" aria-roledescription="carousel" data-opts="{&quot;n&quot;:«num1»}">\n'
@@ -304,23 +317,23 @@ def _dated(dice: Dice) -> Region:
 
 
 REGIONS: dict[str, tuple[Callable[[Dice], Region], float]] = {
-    "grid": (_grid, 1.5),
-    "teasers": (_teasers, 2.5),
-    "story": (_story, 2.2),
-    "talk": (_talk, 0.8),
-    "links": (_links, 3.0),
-    "cloud": (_cloud, 0.7),
-    "table": (_table, 0.35),
-    "facts": (_facts, 0.5),
-    "form": (_form, 0.6),
-    "trail": (_trail, 0.6),
-    "tabs": (_tabs, 0.6),
-    "fold": (_fold, 0.6),
-    "slot": (_slot, 7.0),
-    "embed": (_embed, 0.5),
-    "share": (_share, 0.5),
-    "pager": (_pager, 0.3),
-    "gallery": (_gallery, 0.5),
-    "dates": (_dated, 0.6),
+    "grid": (_grid, 0.5),
+    "teasers": (_teasers, 1.7),
+    "story": (_story, 1.0),
+    "talk": (_talk, 0.4),
+    "links": (_links, 1.8),
+    "cloud": (_cloud, 0.5),
+    "table": (_table, 0.2),
+    "facts": (_facts, 0.3),
+    "form": (_form, 0.45),
+    "trail": (_trail, 0.4),
+    "tabs": (_tabs, 0.08),
+    "fold": (_fold, 0.1),
+    "slot": (_slot, 5.0),
+    "embed": (_embed, 0.3),
+    "share": (_share, 0.1),
+    "pager": (_pager, 0.2),
+    "gallery": (_gallery, 0.1),
+    "dates": (_dated, 0.5),
 }
 """The regions by name, with how often each is drawn."""

@@ -52,46 +52,47 @@ NOUNS = _dealt(
     barge barley barn barrel basalt basin basket bayou beacon beaker beam belfry bellows bench berry binder birch
     biscuit blade blanket blossom bluff boardwalk boiler bolt bonfire bonnet bookcase boulder bracket branch brass
     brick bridge briefcase brook broom brush bucket buckle bugle bungalow buoy burrow bushel cabin cable caboose
-    cactus camera canal candle canoe canopy canvas canyon caravan carpet cart cascade castle cauldron cavern cello
-    cellar chalet chalk chamber channel chapel chariot chestnut chimney chisel cider cinder circuit citadel clarinet
-    clay cliff cloak clock clover coal cobbler cocoon comet compass conduit copper coral corridor cottage cotton
-    courtyard cove crane crate creek crest cricket crystal cupboard curtain cushion cutlass cymbal dahlia dairy dam
-    delta denim depot desert dial dome donkey dory draft dragonfly drawer drum dune easel echo elm ember engine
+    cactus camera canal candle canoe canopy canvas canyon caravan carpet cartwheel cascade castle cauldron cavern
+    cello cellar chalet chalk chamber channel chapel chariot chestnut chimney chisel cider cinder circuit citadel
+    clarinet clay cliff cloak clock clover coal cobbler cocoon comet compass conduit copper coral corridor cottage
+    cotton courtyard cove crane crate creek crest cricket crystal cupboard curtain cushion cutlass cymbal dahlia dairy
+    dam delta denim depot desert dial dome donkey dory draft dragonfly drawer drum dune easel echo elm ember engine
     envelope estuary fabric falcon feather fender fern ferry fiddle fig filament fjord flagstone flannel flask flint
     flute foil foothill forge fort fountain foxglove frame freight furnace gable galley garden garland garnet garret
-    gate gauge gazebo geyser ginger girder glacier glade glove goblet gondola gorge granary grape gravel grotto grove
-    guitar gully hammer hammock harbor harness harp harvest hatch hawk hazelnut hearth heather hedge helmet hemlock
-    heron hickory hinge hive hollyhock honey hoop horizon hornet hourglass hut ibis inlet ink island ivy jacket
-    jasmine jetty jigsaw juniper kayak keel kennel kernel kettle keystone kiln kite knapsack ladder ladle lagoon lamp
-    lantern larch lark lattice lava lavender ledge lemon lens lever lichen lighthouse lily lime linnet lintel loaf
-    locket locomotive loft loom lotus lumber lute lynx magnet magpie mallet mantel marigold marsh mast meadow medal
-    melody mesa meteor mill millstone mineral mirror mitten moat monsoon moor mortar mosaic moss moth mountain
-    mulberry mural mushroom nebula needle nest nettle nickel nook nutmeg oar oasis oatmeal obelisk ocean olive orbit
-    orchard orchid organ osprey otter oven owl oyster paddle pagoda palace palette panel panther papaya parade parapet
-    parasol parcel parrot parsley pasture patio pavilion peach peak pebble pelican pendulum pepper perch piano pigment
-    pillar pillow pine pinnacle pipe pitcher plateau plaza plough plume pocket pond poplar poppy porch portal pottery
-    prairie prism propeller pulley pumpkin puzzle pyramid quail quarry quartz quill quilt rabbit radish raft railway
-    rainbow ranch rapids raven ravine reed reef reservoir ribbon ridge river rivet robin rocket rope rosemary rotor
-    rowboat rudder saddle saffron sail salmon sandal sapphire satchel saucer sawmill scaffold scarf schooner scroll
-    sculpture seashell sequoia shed shield shore shovel shutter sickle silo skylight sleigh sluice smelter snowdrift
-    sofa solstice sonata sparrow spindle spire spruce squash stable staircase starling steeple stencil stirrup stove
-    strait straw streamer studio summit sundial sunrise swallow swamp sycamore tangerine tapestry tavern teapot
-    telescope temple terrace thicket thimble thistle thorn throne thunder tide timber tinder topaz torch tower trail
-    trellis trestle trombone trout trowel tulip tundra tunnel turbine turnip turret turtle twine umbrella valley valve
-    vane vault veranda vessel viaduct village vine vineyard violin volcano wagon walnut warbler warehouse waterfall
-    wharf wheat whisk willow windmill window wisteria wreath yacht yarn zenith zephyr zinc zinnia
+    gatepost gauge gazebo geyser ginger girder glacier glade glove goblet gondola gorge granary grape gravel grotto
+    grove guitar gully hammer hammock harbor harness harp harvest hatch hawk hazelnut hearth heather hedge helmet
+    hemlock heron hickory hinge hive hollyhock honey hoop horizon hornet hourglass hut ibis inlet ink island ivy
+    jacket jasmine jetty jigsaw juniper kayak keel kennel kernel kettle keystone kiln kite knapsack ladder ladle
+    lagoon lamp lantern larch lark lattice lava lavender ledge lemon lens lever lichen lighthouse lily lime linnet
+    lintel loaf locket locomotive loft loom lotus lumber lute lynx magnet magpie mallet mantel marigold marsh mast
+    meadow medal melody mesa meteor mill millstone mineral mirror mitten moat monsoon moor mortar mosaic moss moth
+    mountain mulberry mural mushroom nebula needle nest nettle nickel nook nutmeg oar oasis oatmeal obelisk ocean
+    olive orbit orchard orchid organ osprey otter oven owl oyster paddle pagoda palace palette panel panther papaya
+    parade parapet parasol parcel parrot parsley pasture patio pavilion peach peak pebble pelican pendulum pepper
+    perch piano pigment pillar pillow pine pinnacle pipe pitcher plateau plaza plough plume pocket pond poplar poppy
+    porch portal pottery prairie prism propeller pulley pumpkin puzzle pyramid quail quarry quartz quill quilt rabbit
+    radish raft railway rainbow ranch rapids raven ravine reed reef reservoir ribbon ridge river rivet robin rocket
+    rope rosemary rotor rowboat rudder saddle saffron sail salmon sandal sapphire satchel saucer sawmill scaffold
+    scarf schooner scroll sculpture seashell sequoia shed shield shore shovel shutter sickle silo skylight sleigh
+    sluice smelter snowdrift sofa solstice sonata sparrow spindle spire spruce squash stable staircase starling
+    steeple stencil stirrup stove strait straw streamer studio summit sundial sunrise swallow swamp sycamore tangerine
+    tapestry tavern teapot telescope temple terrace thicket thimble thistle thorn throne thunder tide timber tinder
+    topaz torch tower trail trellis trestle trombone trout trowel tulip tundra tunnel turbine turnip turret turtle
+    twine umbrella valley valve vane vault veranda vessel viaduct village vine vineyard violin volcano wagon walnut
+    warbler warehouse waterfall wharf wheat whisk willow windmill window wisteria wreath yacht yarn zenith zephyr zinc
+    zinnia
     """
 )
 VERBS = _dealt(
     """
-    absorbs adapts adjusts adorns aligns anchors answers arranges assists balances bends binds blends borrows boosts
+    absorbs adapts adjusts adorns aligns anchors answers arranges assists banks bends binds blends borrows boosts
     brings brushes builds calls captures carries carves catches cheers chooses circles clears climbs collects combines
     completes connects copies counts covers crafts crosses curves cuts decorates defends delivers designs detects
     dives divides draws drifts drives dusts earns echoes enters equips escorts examines extends faces feeds fetches
     fills filters finds fixes floats folds follows forges forms frames gathers glides grants greets grinds grows
     guards guides handles heats helps hides hires hoists holds hums illustrates improves includes inspires invites
     joins jumps keeps kneads knits launches leads leans learns lends lifts lights limits links listens loads lowers
-    maps marks matches measures meets melts mends mixes models moves names needs nudges observes offers opens outlines
+    maps marks matches measures meets melts mends mixes molds moves names needs nudges observes offers opens outlines
     packs paints passes patches paves places plants polishes pours praises presses prints protects pulls pushes raises
     reaches reads recalls reflects refines repairs rescues rests returns reveals rings rinses rolls rotates rubs sails
     salutes scans seals seeks sends serves settles shapes shelters shields shows signals sings skims smooths solves
@@ -145,7 +146,7 @@ PRODUCTS = _dealt(
     Laptop_Stand Lighter Loafers Lunchbox Mattress Mirror Mixer Monitor Mug Necklace Notebook Oven_Mitt Paddle Pan
     Parasol Pen_Set Pillow Pitcher Planter Plate_Set Printer Projector Purse Quilt Racket Radio Rake Recliner Roaster
     Router Rug Sandals Saucepan Scale Scarf Scooter Screwdriver Shelf Shovel Skillet Sleeping_Bag Slippers Sneakers
-    Speaker Spoon_Set Stapler Stool Suitcase Sunglasses Sweater Table_Runner Teapot Tent Thermometer Thermos Toaster
+    Soundbar Spoon_Set Stapler Stool Suitcase Sunglasses Sweater Table_Runner Teapot Tent Thermometer Thermos Toaster
     Toolbox Torch Towel Tray Tripod Trowel Umbrella Vacuum Vase Vest Wallet Watch Whisk Wok Wrench
     """
 )
@@ -185,10 +186,10 @@ STEMS = _dealt(
     area aside band bar bay belt block board body bound box brick bundle canvas cap card case cell chunk cluster col
     content core corner cover deck dock drawer edge entry face field fold foot frame front gallery grid group gutter
     head hero hold holder host inner item keeper lane layer layout leaf level line list lobby map mark mask mast media
-    member mod mount notch outer pack pad pane panel part piece pivot plane plate port pouch quad rack rail ramp rim
-    ring root row sash seat section segment shell shelf side sill slab sleeve slice slide slot space spine spot stack
-    stage stem step strip stub suite surface tab tail teaser tile tier top track tray unit view ward widget wing wrap
-    yoke zone
+    morsel mod mount notch outer pack pad pane panel part piece pivot plane plate port pouch quad rack rail ramp rim
+    ring root row sash sector section segment shell shelf side sill slab sleeve slice slide slot space spine spot
+    stack stage stem step strip stub suite surface tab tail teaser tile tier top track tray unit view ward widget wing
+    wrap yoke zone
     """
 )
 MODIFIERS = _dealt(

@@ -11,6 +11,7 @@ import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, chain
 from typing import Literal
 
 from whet.envs.soup.site import chrome
@@ -36,7 +37,7 @@ _HERE = Piece("%s\n", (_PART,))
 _TEXT = Piece("%s", (_GIVEN,))
 
 _NAMES = tuple(REGIONS)
-_WEIGHTS = tuple(weight for _, weight in REGIONS.values())
+_WEIGHTS = tuple(accumulate(weight for _, weight in REGIONS.values()))
 _MINOR = ("story", "links", "facts", "trail", "cloud", "form", "dates", "table")
 """Regions of small pages."""
 
@@ -52,10 +53,9 @@ class Site:
     words: Lexicon
     """For the matter of tasks; filler has other persons, companies and products."""
     draws: Draws
-    _regions: dict[str, tuple[Region, tuple[float, ...], float]] = field(
-        default_factory=dict, compare=False, repr=False
-    )
-    _chrome: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    _regions: dict[str, Region] = field(default_factory=dict, compare=False, repr=False)
+    _lengths: dict[str, tuple[tuple[float, ...], float]] = field(default_factory=dict, compare=False, repr=False)
+    _chrome: dict[bool, tuple[str, str, str]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def state_key(self) -> str:
@@ -77,16 +77,16 @@ class Site:
     ) -> str:
         """A page that holds the parts, in their order, at places among filler that are drawn.
 
-        `bare` is the parts alone. `head` and `tail` stand at the end of `head` and `body`. `state` stands in a script of
-        type `application/json` whose id is `look.ident("state")`, under `state_key`. `damage` is how likely the page is
-        broken, in ways that change no answer. Parts that are not `visible` stand in boxes that are not shown.
+        `bare` is the parts alone. `head` and `tail` stand at the end of `head` and `body`. `state` stands in a script
+        of type `application/json` whose id is `look.ident("state")`, under `state_key`. `damage` is how likely the page
+        is broken, in ways that change no answer. Parts that are not `visible` stand in boxes that are not shown.
         """
         if size == "bare":
             return "\n".join(parts)
         broken = rng.random() < damage
         body = self._small(rng) if size == "small" else self._large(rng, LARGE if size == "large" else HUGE)
         if broken:
-            body.regions += rng.choices(damages(), k=whole(rng, 1, 4))
+            body.regions += [[piece] for piece in rng.choices(damages(), k=whole(rng, 1, 4))]
             rng.shuffle(body.regions)
         shown = parts if visible else [f'<div style="display:none" hidden>{part}</div>' for part in parts]
         if state is not None:
@@ -97,52 +97,59 @@ class Site:
 
     # ----------------------------------------------------------------------------------------- bodies
 
-    def _region(self, name: str) -> tuple[Region, tuple[float, ...], float]:
-        """The region as this site has it, with the lengths of its items and of the rest."""
+    def _region(self, name: str) -> Region:
+        """The region as this site has it."""
         known = self._regions.get(name)
         if known is None:
-            region = REGIONS[name][0](self.look.dice("region", name))
-            lengths = tuple(map(self.draws.size, region.items))
-            known = region, lengths, self.draws.size(region.start) + self.draws.size(region.end)
-            self._regions[name] = known
+            known = self._regions[name] = REGIONS[name][0](self.look.dice("region", name))
+        return known
+
+    def _length(self, name: str) -> tuple[tuple[float, ...], float]:
+        """How long the items of a region are on this site, and what stands around them."""
+        known = self._lengths.get(name)
+        if known is None:
+            region, size = self._region(name), self.draws.size
+            known = tuple(map(size, region.items)), size(region.start) + size(region.end)
+            self._lengths[name] = known
         return known
 
     def _small(self, rng: random.Random) -> Body:
-        names = rng.choices(_MINOR, k=whole(rng, *SMALL))
-        regions = [self._drawn(rng, name, 3)[0] for name in names]
+        regions = []
+        for name in rng.choices(_MINOR, k=whole(rng, *SMALL)):
+            region = self._region(name)
+            regions.append([region.start, *rng.choices(region.items, k=min(3, region.low)), region.end])
         return Body(EMPTY, regions, EMPTY, small=True)
 
     def _large(self, rng: random.Random, sizes: tuple[int, int]) -> Body:
         wanted = sizes[0] * (sizes[1] / sizes[0]) ** rng.random()
-        code = 0.06 + 0.5 * rng.random() ** 1.6
-        style = max(0.0, 0.3 * rng.random() - 0.15)
+        code = 0.15 + 0.5 * rng.random() ** 1.4
+        style = max(0.0, 0.4 * rng.random() - 0.2)
         dice = self.look.dice("code")
-        early = chrome.rules(dice, int(wanted * style / 75))
+        early = chrome.rules(dice, int(wanted * style / 98))
         late = joined(
             (
-                chrome.scripts(dice, whole(rng, 6, 14)),
-                chrome.records(dice, self.look, int(wanted * code * 0.7 / 150)),
-                chrome.code(dice, int(wanted * code * 0.3 / 80)),
+                chrome.scripts(dice, whole(rng, 3, 8)),
+                chrome.records(dice, int(wanted * code * 0.65 / 212)),
+                chrome.code(dice, int(wanted * code * 0.35 / 103)),
             )
         )
         left = wanted * (1 - code - style) - 18_000
-        regions: list[Piece] = []
+        regions: list[list[Piece]] = []
         while left > 0:
-            for name in rng.choices(_NAMES, _WEIGHTS, k=24):
-                piece, length = self._drawn(rng, name, 99)
-                regions.append(piece)
-                left -= length
+            for name in rng.choices(_NAMES, cum_weights=_WEIGHTS, k=24):
+                region = self._region(name)
+                lengths, around = self._length(name)
+                count = whole(rng, region.low, region.high)
+                if len(lengths) == 1:
+                    regions.append([region.start, *region.items * count, region.end])
+                    left -= around + count * lengths[0]
+                else:
+                    places = [int(rng.random() * len(lengths)) for _ in range(count)]
+                    regions.append([region.start, *[region.items[place] for place in places], region.end])
+                    left -= around + sum([lengths[place] for place in places])
                 if left <= 0:
                     break
         return Body(early, regions, late, small=False)
-
-    def _drawn(self, rng: random.Random, name: str, most: int) -> tuple[Piece, float]:
-        """One region with as many items as are drawn, and how long it will be."""
-        region, lengths, rest = self._region(name)
-        count = min(most, whole(rng, region.low, region.high))
-        places = [int(rng.random() * len(lengths)) for _ in range(count)]
-        piece = joined((region.start, *[region.items[place] for place in places], region.end))
-        return piece, rest + sum([lengths[place] for place in places])
 
     # ----------------------------------------------------------------------------------------- the page around them
 
@@ -159,15 +166,13 @@ class Site:
         mixed: list[Piece] = []
         done = 0
         for place in places:
-            mixed += regions[done:place]
+            mixed += chain.from_iterable(regions[done:place])
             mixed.append(_HERE)
             done = place
-        mixed += regions[done:]
+        mixed += chain.from_iterable(regions[done:])
         ends = "</div>" * depth if not (broken and rng.random() < 0.5) else ""
         closing = "</body>\n</html>\n" if not (broken and rng.random() < 0.5) else ""
-        before = self._shared("small-head" if body.small else "head")
-        top = self._shared("small-top" if body.small else "top")
-        foot = self._shared("small-foot" if body.small else "foot")
+        before, top, foot = self._shared(body.small)
         piece = joined(
             (
                 compiled(dice.of(_DOCTYPES)),
@@ -189,20 +194,15 @@ class Site:
         texts = [*([title] if title else []), before, head, top, foot, tail]
         return piece, texts
 
-    def _shared(self, name: str) -> str:
-        """A part of the chrome: the same text on all pages of the site."""
-        known = self._chrome.get(name)
+    def _shared(self, small: bool) -> tuple[str, str, str]:
+        """Head, top and foot: the same text on all pages of the site."""
+        known = self._chrome.get(small)
         if known is None:
-            dice = self.look.dice("chrome", name)
-            made = {
-                "head": lambda: chrome.head(dice),
-                "top": lambda: chrome.header(dice, self.look),
-                "foot": lambda: chrome.footer(dice),
-                "small-head": lambda: chrome.small_head(dice),
-                "small-top": lambda: chrome.small_header(dice),
-                "small-foot": lambda: chrome.small_footer(dice),
-            }[name]()
-            known = self._chrome[name] = self.draws.filled(random.Random(dice.below(2**60)), made)
+            dice = self.look.dice("chrome", "small" if small else "large")
+            rng = random.Random(int.from_bytes(dice.digest[:8], "big"))
+            head, top, foot = (write(dice) for write in (chrome.SMALL if small else chrome.LARGE))
+            filled = self.draws.filled
+            known = self._chrome[small] = filled(rng, head), filled(rng, top), filled(rng, foot)
         return known
 
     def _state(self, rng: random.Random, state: Mapping[str, object]) -> str:
@@ -214,8 +214,10 @@ class Site:
 _DOCTYPES = (
     '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
     '<!doctype html><html lang="en-US" class="‹html›"><head><meta charset="UTF-8"/>\n',
-    '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n'
-    '<html xmlns="http://www.w3.org/1999/xhtml">\n<head>\n<meta http-equiv="Content-Type" content="text/html; charset=utf-8" />\n',
+    '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" '
+    '"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">\n'
+    '<html xmlns="http://www.w3.org/1999/xhtml">\n<head>\n<meta http-equiv="Content-Type" '
+    'content="text/html; charset=utf-8" />\n',
 )
 _BODIES = ("<body>\n", '<body class="‹body›">\n', '<body class="‹body› page-«num4»" data-page="«noun»">\n')
 
@@ -225,7 +227,7 @@ class Body:
     """What one page has beside chrome and parts: styles, regions, code."""
 
     early: Piece
-    regions: list[Piece]
+    regions: list[list[Piece]]
     late: Piece
     small: bool
 
