@@ -61,6 +61,8 @@ class TaskPlan:
     draw: Callable[[random.Random, PagePlan], tuple[Any, Any]]
     """The matter of a page and its true answer."""
     write: Callable[[random.Random, Any, PagePlan], PageDraft]
+    unseen: int = 5
+    """Pages beside the explored one, at most: fewer where a page is long."""
 
 
 class Desk:
@@ -73,6 +75,7 @@ class Desk:
         self.words: Lexicon = site.words
         self.currency = pick(rng, CURRENCIES)
         self._keys: dict[str, str] = {}
+        self._tags: dict[str, str] = {}
         self._open: dict[tuple[str, str], str] = {}
 
     def key(self, role: str) -> str:
@@ -86,6 +89,12 @@ class Desk:
         if (tag, role) not in self._open:
             self._open[tag, role] = f'<{tag} class="{self.look.cls(role)}"{self.look.attrs(role)}'
         return f"{self._open[tag, role]}{more}>"
+
+    def tag(self, role: str, *choices: str) -> str:
+        """Which of these tags the site uses for the role."""
+        if role not in self._tags:
+            self._tags[role] = self.look.tag(role, *choices)
+        return self._tags[role]
 
     def box(self, tag: str, role: str, inner: str, more: str = "") -> str:
         return f"{self.open(tag, role, more)}{inner}</{tag}>"
@@ -161,9 +170,9 @@ class TopicRegion:
         """The region with its heading."""
         desk = self.desk
         heading = self.headings[side]
-        level = desk.look.tag("heading", "h2", "h3", "h4", "div")
+        level = desk.tag("heading", "h2", "h3", "h4", "div")
         head = desk.box(level, "heading", heading.upper() if rng.random() < 0.15 else heading)
-        return desk.box(desk.look.tag("region", "section", "div", "article"), side, f"\n{head}\n{inner}\n{note}")
+        return desk.box(desk.tag("region", "section", "div", "article"), side, f"\n{head}\n{inner}\n{note}")
 
     def record(self, rng: random.Random, spelled: SpellingHabit, matter: Matter, cover: Mapping[str, str] = {}) -> str:
         """One record; `cover` is what stands in the place of a value."""
@@ -190,10 +199,10 @@ class TopicRegion:
 
     def _classed(self, trait: Trait, label: str, shown: str) -> str:
         desk = self.desk
-        tag = desk.look.tag(trait.key, "span", "div", "p")
+        tag = desk.tag(trait.key, "span", "div", "p")
         if trait is self.topic.traits[0]:
-            return desk.box(desk.look.tag("name", "h3", "h4", "strong", "div"), trait.key, shown)
-        cue = desk.box(desk.look.tag("cue", "small", "i", "span"), "cue", label)
+            return desk.box(desk.tag("name", "h3", "h4", "strong", "div"), trait.key, shown)
+        cue = desk.box(desk.tag("cue", "small", "i", "span"), "cue", label)
         return desk.box(tag, trait.key, f"{cue} {shown}")
 
     def _label(self, rng: random.Random, trait: Trait) -> str:
@@ -214,7 +223,7 @@ class TopicRegion:
         """Many records: a table whose columns change their order, or cards."""
         desk = self.desk
         if self.form == "cards":
-            tag = desk.look.tag("card", "li", "div", "article")
+            tag = desk.tag("card", "li", "div", "article")
             cards = "\n".join([desk.box(tag, "row", self.record(rng, spelled, matter)) for matter in matters])
             return desk.box("ul", "list", f"\n{cards}\n") if tag == "li" else cards
         columns = rng.sample(self.traits, len(self.traits)) if self.shuffled else list(self.traits)

@@ -89,7 +89,7 @@ def draw(kind: TaskKind, split: Split, ordinal: int, seed: int, limits: bool = T
     drawn = pick(rng, choices)
     size = pick(rng, SIZES[kind.difficulty])
     limited = limits and is_limit(kind, split, ordinal, seed)
-    count = UNSEEN[size]
+    count = min(UNSEEN[size], plan.unseen)
     gap = 1 + int(rng.random() * count) if count >= 5 and rng.random() < 0.4 else 0
     planned = [PagePlan(hide="own" if limited else "other")]
     planned += [

@@ -1,8 +1,8 @@
 """The one path from an attempt to its score.
 
 An extractor earns the share of unseen pages that come out right; the page that was explored earns nothing by itself,
-and counts as one page more where it comes out wrong. It is solved when every page is right. No way of working is worth more
-than another: neither how often it looked nor what it parses with.
+and counts as one page more where it comes out wrong. It is solved when every page is right. No way of working is
+worth more than another: neither how often it looked nor what it parses with.
 """
 
 from __future__ import annotations

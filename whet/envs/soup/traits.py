@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal
 
@@ -125,9 +125,13 @@ class Topic:
     many_own: tuple[str, ...]
     many_other: tuple[str, ...]
     traits: tuple[Trait, ...]
+    _index: dict[str, Trait] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._index.update((trait.key, trait) for trait in self.traits)
 
     def __getitem__(self, key: str) -> Trait:
-        return next(trait for trait in self.traits if trait.key == key)
+        return self._index[key]
 
 
 def cents(low: int, high: int) -> Callable[[Lexicon, random.Random], int]:

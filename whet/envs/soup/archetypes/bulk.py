@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from whet.envs.soup.archetype import kind
 from whet.envs.soup.archetypes.rows import all_rows
 from whet.envs.soup.desk import Desk, TaskPlan
@@ -14,13 +16,13 @@ MANY = (140, 260)
 @kind("hard")
 def price_list(desk: Desk) -> TaskPlan:
     """Hundreds of invoices, whole."""
-    return all_rows(desk, INVOICE, ("number", "customer", "net"), ("grid",), 3, MANY)
+    return replace(all_rows(desk, INVOICE, ("number", "customer", "net"), ("grid",), 3, MANY), unseen=3)
 
 
 @kind("hard")
 def catalogue(desk: Desk) -> TaskPlan:
-    """Hundreds of devices, whole, as cards or as a table."""
-    return all_rows(desk, DEVICE, ("model", "power", "released"), ("grid", "cards"), 3, MANY)
+    """Hundreds of devices, whole, with the days they came out."""
+    return replace(all_rows(desk, DEVICE, ("model", "power", "released"), ("grid",), 3, MANY), unseen=3)
 
 
 KINDS = (price_list, catalogue)

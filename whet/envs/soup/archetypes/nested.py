@@ -57,7 +57,7 @@ def _post(desk: Desk, rng: random.Random, depth: int) -> Post:
 
 
 def _markup(desk: Desk, spelled: SpellingHabit, posts: tuple[Post, ...]) -> str:
-    tag = desk.look.tag("post", "li", "div", "article")
+    tag = desk.tag("post", "li", "div", "article")
     made = []
     for post in posts:
         badge = desk.box("em", "badge", "accepted answer") if post.accepted else ""

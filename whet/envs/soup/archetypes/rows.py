@@ -49,7 +49,7 @@ def all_rows(
     """Every row with `count` of its traits, the first among them."""
     region = TopicRegion.drawn(desk, topic, keys, forms, many=True)
     wanted = (keys[0], *desk.rng.sample(list(keys[1:]), count - 1))
-    rest = wanted[1:]
+    rest, asked = wanted[1:], [topic[key] for key in wanted]
     form = ListForm(RecordForm({key: topic[key].form(missing=key in rest) for key in wanted}))
 
     def question(address: Address) -> str:
@@ -61,7 +61,7 @@ def all_rows(
         form,
         question,
         f"return [{{key: row[key] for key in {wanted!r}}} for row in found]",
-        lambda own: [{key: topic[key].truth(row[key]) for key in wanted} for row in own],
+        lambda own: [{trait.key: trait.truth(row[trait.key]) for trait in asked} for row in own],
         sizes=sizes,
         gaps=rest,
     )
