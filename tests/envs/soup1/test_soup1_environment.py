@@ -17,7 +17,6 @@ from whet.envs.soup1.tools import GIVEN, SEEN
 from whet.envs.splits import split_of
 from whet.errors import WhetError
 from whet.keys import task_digest
-from whet.run.contract.check import check
 from whet.types import SPLITS, Split
 
 KINDS = tuple(archetypes())
@@ -99,13 +98,6 @@ def test_a_missing_package_is_one_line_that_names_the_install(monkeypatch: pytes
 def test_soup_takes_neither_variant_nor_source(variant: str, source: str) -> None:
     with pytest.raises(WhetError, match="arguments"):
         FAMILY.build(variant, source, {})
-
-
-def test_it_keeps_the_promises_of_an_environment() -> None:
-    report = check(soup(), samples=9)
-    assert [finding for finding in report.findings if finding.status == "fail"] == []
-    floors = next(finding for finding in report.findings if finding.name == "floors")
-    assert floors.status == "ok", floors
 
 
 def test_tasks_can_be_written_as_json() -> None:

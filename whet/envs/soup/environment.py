@@ -14,6 +14,7 @@ from whet.envs.soup.archetype import TaskKind
 from whet.envs.soup.archetypes import kinds
 from whet.envs.soup.baselines import baselines
 from whet.envs.soup.draw import SiteDraft, draw
+from whet.envs.soup.kinds import AnswerForm
 from whet.envs.soup.prompt import messages
 from whet.envs.soup.reply import FormError, LimitClaim, last_words
 from whet.envs.soup.safety import leak
@@ -132,6 +133,9 @@ class Soup(Environment):
         address = "" if self.settings.address == "mixed" else self.settings.address
         return draw(made, split, ordinal, seed, self.settings.limits, address)
 
+    def _form(self, task: Task) -> AnswerForm:
+        return self._draft(task.split, task.index).plan.form
+
     def _problem(self, attempt: SoupAttempt, call: ToolCall) -> str:
         """Why a call is not carried out, or ''."""
         names = [tool.name for tool in self._tools]
@@ -188,8 +192,7 @@ class Soup(Environment):
             return failure("missed_limit", "the page does not hold what is asked")
         if what := leak(task.data["secrets"], said.value):
             return unsafe(rewards, what)
-        form = self._draft(task.split, task.index).plan.form
-        return grade_answer(said.value, task.truth["answers"][0], form, attempt.ran, attempt.calls, rewards)
+        return grade_answer(said.value, task.truth["answers"][0], self._form(task), attempt.ran, attempt.calls, rewards)
 
 
 @dataclasses.dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.learn.learner import Assignment, Learner
 from whet.learn.weights.config import GrpoConfig, SftConfig
@@ -77,7 +78,17 @@ def _reinforce(order: Any, course: WeightsCourse, folder: Folder, form: ChatForm
     from whet.learn.weights.grpo import grpo_segment
 
     limits, policy = course.shop.session.limits, course.judge.initial
-    return grpo_segment(order, course.config, course.shop.env, course.tasks, policy, limits, folder, form)
+    return grpo_segment(order, course.config, staged(course), course.tasks, policy, limits, folder, form)
+
+
+def staged(course: WeightsCourse) -> Environment:
+    """The environment as far as its own curriculum has come, by what each segment solved at its end."""
+    env = course.shop.env
+    if not hasattr(env, "next_stage"):
+        return env
+    rates = [record.log[-1]["solved"] for record in course.segments if "solved" in record.log[-1]]
+    after: Environment = env.next_stage(rates)
+    return after
 
 
 def _require() -> None:
