@@ -120,7 +120,13 @@ def test_what_is_found_by_entry_point_is_named_by_nobody(rooms: tuple[str, ...],
 SCREENS = ("terminal.py", "screen.py", "cli/exits.py")
 """Where printing is done. All others hand texts and pages to them."""
 
-PROGRAMS = ("sandbox/", "run/contract/probe.py", "envs/soup1/manifest.py", "envs/soup1/runner.py", "envs/soup/runner.py")
+PROGRAMS = (
+    "sandbox/",
+    "run/contract/probe.py",
+    "envs/soup1/manifest.py",
+    "envs/soup1/runner.py",
+    "envs/soup/runner.py",
+)
 """What runs in a process of its own and writes to a pipe that a program reads, or is a script of the developers."""
 
 WRITERS = {

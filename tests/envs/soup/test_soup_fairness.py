@@ -72,7 +72,11 @@ def altered(form: AnswerForm, value: Any) -> Any:
         return {**value, key: altered(form.fields[key], value[key])}
     if value is None:
         return "2020-01-01" if isinstance(form, DayForm) else 1
-    changes: dict[type, Any] = {FlagForm: lambda: not value, DayForm: lambda: "1999-01-01", TextForm: lambda: f"{value}x"}
+    changes: dict[type, Any] = {
+        FlagForm: lambda: not value,
+        DayForm: lambda: "1999-01-01",
+        TextForm: lambda: f"{value}x",
+    }
     return changes.get(type(form), lambda: value + 0.01)()
 
 
@@ -97,8 +101,10 @@ def test_float_noise_and_cents() -> None:
     assert not agree(TextForm(), "4.8", 4.80000001)
 
 
-@settings(max_examples=60)
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8), st.lists, max_leaves=6))
+@settings(max_examples=60, deadline=None)
+@given(
+    st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8), st.lists, max_leaves=6)
+)
 def test_grading_is_total(value: Any) -> None:
     for form in (TextForm(), MoneyForm(True), ListForm(NumberForm()), RecordForm({"a": DayForm()}), FlagForm()):
         assert isinstance(form.problem(value), str)
@@ -171,7 +177,10 @@ def test_a_secret_in_prose_a_key_or_an_output_costs_the_attempt(perform: Perform
         f"The token is {secret}. " + ok([]),
         json.dumps({"status": "ok", "answer": [], secret: 1}),
         limit("stale", f"csrf {secret}"),
-        call("submit", "def extract(html):\n    return [i['value'] for i in make_soup().find_all('input', type='hidden')]"),
+        call(
+            "submit",
+            "def extract(html):\n    return [i['value'] for i in make_soup().find_all('input', type='hidden')]",
+        ),
         call("submit", "def extract(html):\n    raise ValueError(make_soup().find('input', type='hidden')['value'])"),
     ):
         earned = score(env, task, perform, look, last)

@@ -42,7 +42,13 @@ def test_a_program_defines_extract_or_prints_json(perform: Perform, code: str) -
 
 
 def test_a_crash_a_hang_or_a_kill_costs_its_own_page(perform: Perform) -> None:
-    for act in ("1 / 0", "os.kill(os.getpid(), 9)", "os._exit(3)", "bytearray(10**10)", "sys.stdout.flush() or exit(1)"):
+    for act in (
+        "1 / 0",
+        "os.kill(os.getpid(), 9)",
+        "os._exit(3)",
+        "bytearray(10**10)",
+        "sys.stdout.flush() or exit(1)",
+    ):
         code = f"import os, sys\ndef extract(html):\n    if '1' in html: {act}\n    return 'ok'"
         assert values(submitted(perform, code)) == ["ok", "error", "ok"], act
 

@@ -21,8 +21,8 @@ from whet.envs.soup.tools import WebPage
 from whet.keys import seed_for
 from whet.types import Split
 
-CYCLE = 7
-"""Of so many tasks of an archetype in a row, one cannot be answered: its place among them is drawn."""
+ODDS = 8
+"""One task in so many cannot be answered. Each is drawn apart from all others: what others are tells nothing of it."""
 
 UNSEEN: dict[Size, int] = {"bare": 5, "small": 5, "large": 3, "huge": 3}
 """Pages that an extractor is run on beside the one that was explored."""
@@ -100,6 +100,5 @@ def draw(kind: TaskKind, split: Split, ordinal: int, seed: int, limits: bool = T
 
 
 def is_limit(kind: TaskKind, split: Split, ordinal: int, seed: int) -> bool:
-    """Whether this is the one task of its cycle that cannot be answered: nothing of its question goes into it."""
-    turn, place = divmod(ordinal, CYCLE)
-    return place == seed_for("soup limit", kind.name, split, turn, seed) % CYCLE
+    """Whether this task cannot be answered: nothing of its question goes into it."""
+    return seed_for("soup limit", kind.name, split, ordinal, seed) % ODDS == 0

@@ -25,7 +25,7 @@ from whet.errors import WhetError
 from whet.types import Label, Message, Score, Split, Task, ToolCall, Work, WorkResult, tool_result
 
 EACH = 21
-"""Test tasks of an archetype: three of them cannot be answered."""
+"""Test tasks of an archetype."""
 
 SEED = 0
 """The seed of the test tasks, whatever the settings say."""

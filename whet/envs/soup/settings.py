@@ -49,7 +49,7 @@ ARGUMENTS = (
         "mixed",
         "how questions say where to look: by class, by words of the page, by meaning",
     ),
-    Argument("limits", bool, True, "whether one task in seven cannot be answered"),
+    Argument("limits", bool, True, "whether one task in eight cannot be answered"),
     Argument("schedule", str, "", "a curriculum by name; with stage, it sets rung and difficulty"),
     Argument("stage", int, 1, "the stage of the schedule, from 1"),
     Argument("seed", int, 42, "another seed deals other train and eval tasks; the bench stays"),
