@@ -76,7 +76,7 @@ def head(dice: Dice) -> Piece:
         '"url":"https://«noun».example/","potentialAction":{"@type":"SearchAction","target":"/find?q={q}"}}</script>\n'
     )
     told = written(*metas, *links, *scripts, organisation if dice.below(2) else "")
-    return joined((told, rules(dice, max(0, dice.below(300) - 110)), code(dice, 20 + dice.below(260))))
+    return joined((told, rules(dice, max(0, dice.below(480) - 120)), code(dice, 20 + dice.below(260))))
 
 
 def header(dice: Dice) -> Piece:

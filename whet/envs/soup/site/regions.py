@@ -57,7 +57,9 @@ def _wrapped(dice: Dice, role: str, depth: int) -> tuple[str, str]:
         dice.of(
             (
                 f'<div class="‹{role}-{level}›"‹@{role}-{level}›>',
-                f'<div class="‹{role}-{level}›" style="order:«num1»">\n',
+                f'<div class="‹{role}-{level}›" style="order:«num1»">\n'
+                if level == 2
+                else f'<div class="‹{role}-{level}›">\n',
                 f'<div class="‹{role}-{level}›" id="«slug»-«hex6»">',
                 f'<div class="‹{role}-{level}›">',
             )
@@ -321,15 +323,15 @@ REGIONS: dict[str, tuple[Callable[[Dice], Region], float]] = {
     "teasers": (_teasers, 1.7),
     "story": (_story, 1.0),
     "talk": (_talk, 0.4),
-    "links": (_links, 1.5),
-    "cloud": (_cloud, 0.5),
+    "links": (_links, 1.2),
+    "cloud": (_cloud, 0.3),
     "table": (_table, 0.15),
     "facts": (_facts, 0.3),
     "form": (_form, 0.35),
-    "trail": (_trail, 0.25),
+    "trail": (_trail, 0.15),
     "tabs": (_tabs, 0.08),
     "fold": (_fold, 0.1),
-    "slot": (_slot, 4.5),
+    "slot": (_slot, 4.2),
     "embed": (_embed, 0.3),
     "share": (_share, 0.1),
     "pager": (_pager, 0.2),

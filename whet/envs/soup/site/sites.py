@@ -122,7 +122,7 @@ class Site:
 
     def _large(self, rng: random.Random, sizes: tuple[int, int]) -> Body:
         wanted = sizes[0] * (sizes[1] / sizes[0]) ** rng.random()
-        state = wanted * (0.12 + 0.4 * rng.random() ** 1.3)
+        state = wanted * (0.12 + 0.42 * rng.random() ** 1.3)
         dice = self.look.dice("code")
         late = joined((chrome.scripts(dice, whole(rng, 3, 8)), chrome.records(dice, int(state / 212))))
         left = wanted - state - sum(map(len, self._shared(small=False)))
