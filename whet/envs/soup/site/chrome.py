@@ -75,7 +75,8 @@ def head(dice: Dice) -> Piece:
         '<script type="application/ld+json">{"@context":"https://schema.org","@type":"WebSite","name":"«Noun» «Noun»",'
         '"url":"https://«noun».example/","potentialAction":{"@type":"SearchAction","target":"/find?q={q}"}}</script>\n'
     )
-    return written(*metas, *links, *scripts, organisation if dice.below(2) else "")
+    told = written(*metas, *links, *scripts, organisation if dice.below(2) else "")
+    return joined((told, rules(dice, max(0, dice.below(480) - 120)), code(dice, 20 + dice.below(260))))
 
 
 def header(dice: Dice) -> Piece:

@@ -84,7 +84,9 @@ ICONS = (
     '<i class="‹icon›">•</i>',
     '<em class="‹icon›"></em>',
     '<span class="‹icon›">&#9679;</span>',
-    '<span class="‹icon›" data-icon="«noun»"></span>',
+    '<span class="‹icon›">+</span>',
+    '<b class="‹icon›">·</b>',
+    '<i class="‹icon›">›</i>',
     '<span class="‹icon›">&rsaquo;</span>',
     '<svg class="‹icon›" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d="M«num2» «num1»h«num1»v«num2»'
     "c0 1.1-.«num1» 2-2 2H«num1»c-1.1 0-2-.9-2-2V«num1»zm«num1».«num2»-«num1».«num3» «num2» «num1»L«num2».«num3» «num1»"
@@ -98,7 +100,7 @@ ICONS = (
 BOXES: tuple[Pair, ...] = (
     ('<div class="‹item›"‹@item›>', "</div>\n"),
     ('<article class="‹item›"‹@item› id="«slug»-«hex6»">', "</article>\n"),
-    ('<div class="‹item› post-«num5»" data-id="«num6»" data-pos="«num2»">', "</div>\n"),
+    ('<div class="‹item› post-«num5»" data-id="«num6»">', "</div>\n"),
     ('<li class="‹item›"‹@item›>', "</li>\n"),
     ('<section class="‹item›">\n', "\n</section>\n"),
     ('<div class="‹item›"‹@item›><div class="‹item-in›">\n', "</div>\n</div>\n"),
@@ -111,7 +113,7 @@ PROPS = (
     '&quot;flag&quot;:&quot;«hex6»&quot;,&quot;at&quot;:[«num2»,«num3»],&quot;k&quot;:&quot;«hex32»&quot;}"',
     ' data-track="{&quot;ev&quot;:&quot;«noun»_«verb»&quot;,&quot;lst&quot;:&quot;«slug»&quot;,&quot;n&quot;:«num2»,'
     '&quot;t&quot;:&quot;«blob»«blob»&quot;}"',
-    ' data-slot="«hex8»"',
+    ' title="«Adj» «noun»"',
     ' onclick="_t(&#39;«noun»&#39;,&#39;«blob»&#39;,«num3»)"',
 )
 
@@ -220,8 +222,8 @@ def link(dice: Dice) -> Piece:
             (
                 '<li class="‹entry›"‹@entry›><a class="‹link›" href="«path»">«Adj» «noun»</a></li>\n',
                 '<li><a href="«path»" title="«Adj» «Noun»">«Noun»</a></li>\n',
-                '<li class="‹entry› cat-item-«num4»"><a href="«far»">«Noun» «Noun»</a> («num3»)</li>\n',
-                f'<li class="‹entry›">{dice.of(ICONS)}<a class="‹link›"‹@link› href="«path»"><span>«Adj» '
+                '<li class="‹entry› cat-item"><a href="«far»">«Noun» «Noun»</a> («num3»)</li>\n',
+                f'<li class="‹entry›">{dice.of(ICONS[:10])}<a class="‹link›"‹@link› href="«path»"><span>«Adj» '
                 "«noun»</span></a></li>\n",
                 '<li class="‹entry›"><a class="‹link›" href="«path»" onclick="_t(&#39;«slug»&#39;)">«Noun»</a></li>\n',
             )

@@ -90,14 +90,14 @@ class Look:
 
     def key(self, role: str) -> str:
         """The one class among `cls(role)` that no other role and no filler has."""
-        return self.habit.own(self.dice("own", role), self, role)
+        return self.habit.own(self.dice("class", role), self, role)
 
     def cls(self, role: str) -> str:
         """The value of the class attribute of a role such as `price`."""
         known = self._known.get(role)
         if known is None:
             dice = self.dice("class", role)
-            own, also = self.key(role), self.habit.also(dice, self, role)
+            own, also = self.habit.own(dice, self, role), self.habit.also(dice, self, role)
             known = self._known[role] = f"{also} {own}" if also and dice.below(2) else f"{own} {also}".rstrip()
         return known
 
@@ -107,7 +107,8 @@ class Look:
 
     def attrs(self, role: str) -> str:
         """Further attributes, with a leading space; maybe none."""
-        return self.habit.mark(self.dice("mark", role), self)
+        mark = self.habit.mark
+        return "" if mark is _none else mark(self.dice("mark", role), self)
 
     def tag(self, role: str, *choices: str) -> str:
         """Which of these tags this site uses for the role."""

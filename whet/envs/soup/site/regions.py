@@ -41,7 +41,7 @@ def _heading(dice: Dice) -> str:
             f'<h2 class="‹heading›"‹@heading›>{title}</h2>\n',
             f'<h3 class="‹heading›">{title}</h3>\n',
             f'<div class="‹heading›"><span>{title}</span><a class="‹all›" href="«path»">«Verb» &raquo;</a></div>\n',
-            f'<header class="‹heading-box›"><h2 id="«slug»-«num4»">{title}</h2></header>\n',
+            f'<header class="‹heading-box›"><h2 id="sec-«dup»">{title}</h2></header>\n',
             f"<h4>{title}</h4>\n",
         )
     )
@@ -57,7 +57,9 @@ def _wrapped(dice: Dice, role: str, depth: int) -> tuple[str, str]:
         dice.of(
             (
                 f'<div class="‹{role}-{level}›"‹@{role}-{level}›>',
-                f'<div class="‹{role}-{level}›" style="order:«num1»">\n',
+                f'<div class="‹{role}-{level}›" style="order:«num1»">\n'
+                if level == 2
+                else f'<div class="‹{role}-{level}›">\n',
                 f'<div class="‹{role}-{level}›" id="«slug»-«hex6»">',
                 f'<div class="‹{role}-{level}›">',
             )
@@ -317,19 +319,19 @@ def _dated(dice: Dice) -> Region:
 
 
 REGIONS: dict[str, tuple[Callable[[Dice], Region], float]] = {
-    "grid": (_grid, 0.5),
+    "grid": (_grid, 0.4),
     "teasers": (_teasers, 1.7),
     "story": (_story, 1.0),
     "talk": (_talk, 0.4),
-    "links": (_links, 1.8),
-    "cloud": (_cloud, 0.5),
-    "table": (_table, 0.2),
+    "links": (_links, 1.2),
+    "cloud": (_cloud, 0.3),
+    "table": (_table, 0.15),
     "facts": (_facts, 0.3),
-    "form": (_form, 0.45),
-    "trail": (_trail, 0.4),
+    "form": (_form, 0.35),
+    "trail": (_trail, 0.15),
     "tabs": (_tabs, 0.08),
     "fold": (_fold, 0.1),
-    "slot": (_slot, 5.0),
+    "slot": (_slot, 4.2),
     "embed": (_embed, 0.3),
     "share": (_share, 0.1),
     "pager": (_pager, 0.2),

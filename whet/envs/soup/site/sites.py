@@ -118,22 +118,14 @@ class Site:
         for name in rng.choices(_MINOR, k=whole(rng, *SMALL)):
             region = self._region(name)
             regions.append([region.start, *rng.choices(region.items, k=min(3, region.low)), region.end])
-        return Body(EMPTY, regions, EMPTY, small=True)
+        return Body(regions, EMPTY, small=True)
 
     def _large(self, rng: random.Random, sizes: tuple[int, int]) -> Body:
         wanted = sizes[0] * (sizes[1] / sizes[0]) ** rng.random()
-        code = 0.15 + 0.5 * rng.random() ** 1.4
-        style = max(0.0, 0.4 * rng.random() - 0.2)
+        state = wanted * (0.12 + 0.42 * rng.random() ** 1.3)
         dice = self.look.dice("code")
-        early = chrome.rules(dice, int(wanted * style / 98))
-        late = joined(
-            (
-                chrome.scripts(dice, whole(rng, 3, 8)),
-                chrome.records(dice, int(wanted * code * 0.65 / 212)),
-                chrome.code(dice, int(wanted * code * 0.35 / 103)),
-            )
-        )
-        left = wanted * (1 - code - style) - 18_000
+        late = joined((chrome.scripts(dice, whole(rng, 3, 8)), chrome.records(dice, int(state / 212))))
+        left = wanted - state - sum(map(len, self._shared(small=False)))
         regions: list[list[Piece]] = []
         while left > 0:
             for name in rng.choices(_NAMES, cum_weights=_WEIGHTS, k=24):
@@ -149,7 +141,7 @@ class Site:
                     left -= around + sum([lengths[place] for place in places])
                 if left <= 0:
                     break
-        return Body(early, regions, late, small=False)
+        return Body(regions, late, small=False)
 
     # ----------------------------------------------------------------------------------------- the page around them
 
@@ -178,7 +170,6 @@ class Site:
                 compiled(dice.of(_DOCTYPES)),
                 Piece("<title>%s</title>\n", (_GIVEN,)) if title else written("<title>«Adj» «Noun» | «Noun»</title>\n"),
                 _TEXT,
-                body.early,
                 _TEXT,
                 written("</head>\n", dice.of(_BODIES)),
                 _TEXT,
@@ -224,9 +215,8 @@ _BODIES = ("<body>\n", '<body class="‹body›">\n', '<body class="‹body› p
 
 @dataclass(slots=True)
 class Body:
-    """What one page has beside chrome and parts: styles, regions, code."""
+    """What one page has beside chrome and parts: regions, then code."""
 
-    early: Piece
     regions: list[list[Piece]]
     late: Piece
     small: bool
