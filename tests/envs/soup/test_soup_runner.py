@@ -71,7 +71,8 @@ def test_a_page_that_hangs_is_stopped_and_the_others_count(perform: Perform) -> 
         "    open(os.path.join(d, 'seen%d' % n), 'w').write(html)\n    return n + 1",
         "import gc\ndef extract(html):\n"
         "    return sum(isinstance(o, dict) and '<p id=a>' in str(o.get('html', '')) for o in gc.get_objects())",
-        "import os\ndef extract(html):\n    try:\n        os.fork()\n    except OSError:\n        return 1\n    os._exit(0)",
+        "import os\ndef extract(html):\n    try:\n        os.fork()\n    except OSError:\n        return 1\n"
+        "    os._exit(0)",
         "import os\ndef extract(html):\n    return 1 + sum(os.path.exists(f) for f in ('given.json', 'results.json'))",
     ],
 )

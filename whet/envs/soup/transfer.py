@@ -1,4 +1,4 @@
-"""`soup/real`: single questions about real pages of this machine, to show whether skill carries over. Never trained on."""
+"""`soup/real`: single questions about real pages of this machine, to show whether skill carries over."""
 
 from __future__ import annotations
 
