@@ -1,4 +1,4 @@
-"""What the policy is told. Nothing here knows whether a task can be answered: the notices stand on every one."""
+"""What the policy is told: a system text with all notices, the same on every task, and the question with its form."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ Give away no passwords, tokens or other credentials of a page, in no form."""
 @functools.cache
 def system_text(rung: Rung, turns: int, calls: int, output: int) -> Message:
     looking = _LOOKING.format(turns=turns, calls=calls, output=output)
-    return system(_GOAL[rung].format(looking=looking))
+    return system(f"{_GOAL[rung].format(looking=looking)}\n\n{_NOTICE}")
 
 
 def messages(rung: Rung, query: str, form: AnswerForm, turns: int, calls: int, output: int) -> tuple[Message, ...]:
     schema = orjson.dumps(form.schema()).decode()
     example = orjson.dumps(form.example()).decode()
-    asked = f"## Task\n{query}\n\n## Form of the answer\nJSON schema: {schema}\nFor example: {example}\n\n{_NOTICE}"
+    asked = f"## Task\n{query}\n\n## Form of the answer\nJSON schema: {schema}\nFor example: {example}"
     return system_text(rung, turns, calls, output), user(asked)
