@@ -32,11 +32,11 @@ def page(seed: int, half: Half, size: Size, damage: float, **options: object) ->
     return html, parts
 
 
-@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=24, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     seed=st.integers(0, 10**9),
     half=st.sampled_from(HALVES),
-    size=st.sampled_from(("small", "small", "small", "large")),
+    size=st.sampled_from(("small", "small", "small", "small", "large")),
     damage=st.sampled_from((0.0, 1.0)),
 )
 def test_every_parser_sees_the_parts_alike_once_and_outside_of_all_that_could_change_them(
@@ -57,8 +57,8 @@ def test_every_parser_sees_the_parts_alike_once_and_outside_of_all_that_could_ch
             assert above <= {"[document]", "html", "body", "div", "main"}, parser
 
 
-def test_a_hundred_large_and_damaged_pages_hold_their_parts_under_every_parser_in_order() -> None:
-    for seed in range(12):
+def test_large_and_damaged_pages_hold_their_parts_in_order_under_every_parser() -> None:
+    for seed in range(4):
         html, _ = page(seed, HALVES[seed % 2], "large", 1.0)
         for parser in PARSERS:
             soup = bs4.BeautifulSoup(html, parser)
@@ -76,7 +76,7 @@ def test_a_hundred_large_and_damaged_pages_hold_their_parts_under_every_parser_i
 @pytest.mark.parametrize("half", HALVES)
 def test_filler_has_no_class_or_id_of_a_role_and_none_of_the_words_that_tasks_ask_by(half: Half) -> None:
     roles = [f"role-{number}" for number in range(40)]
-    for seed in range(40, 52):
+    for seed in range(40, 46):
         home = site(seed, half)
         html = home.page(random.Random(seed), [], size="large", damage=1.0)
         soup = bs4.BeautifulSoup(html, "lxml")
@@ -90,7 +90,7 @@ def test_filler_has_no_class_or_id_of_a_role_and_none_of_the_words_that_tasks_as
 
 @pytest.mark.parametrize("half", HALVES)
 def test_filler_names_nobody_and_nothing_that_a_task_may_be_about(half: Half) -> None:
-    for seed in range(6):
+    for seed in range(4):
         home = site(seed, half)
         text = bs4.BeautifulSoup(home.page(random.Random(seed), [], size="large"), "lxml").get_text(" ")
         assert not set(re.findall(r"\w+", text)) & set(home.words.last_names)

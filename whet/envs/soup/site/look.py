@@ -140,7 +140,7 @@ def _few(form: Callable[[Dice, Look], str], low: int, high: int) -> Callable[[Di
 
 
 def _testid(dice: Dice, look: Look) -> str:
-    return f' data-testid="{look.stem(dice)}-{dice.code(4)}"' if dice.below(4) == 0 else ""
+    return f' data-testid="{look.stem(dice)}-{dice.code(6)}"' if dice.below(4) == 0 else ""
 
 
 # ------------------------------------------------------------------------------------------------ frameworks of train
@@ -174,7 +174,7 @@ def _utility(dice: Dice, look: Look) -> str:
 
 
 def _utility_own(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.stem(dice, role)}-{look.modifier(dice)}-{dice.code(4, _LETTER)}"
+    return f"{look.stem(dice, role)}-{look.modifier(dice)}{dice.code(4, _LETTER)}"
 
 
 def _scoped(dice: Dice, look: Look, role: str) -> str:
@@ -182,7 +182,7 @@ def _scoped(dice: Dice, look: Look, role: str) -> str:
 
 
 def _legacy(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.stem(dice, role)}_{look.stem(dice)}_{dice.code(3, _LETTER)}"
+    return f"{look.stem(dice, role)}_{look.stem(dice)}{dice.code(3, _LETTER)}"
 
 
 def _legacy_also(dice: Dice, look: Look) -> str:
@@ -223,7 +223,7 @@ def _atomic_also(dice: Dice, look: Look) -> str:
 
 
 def _content(dice: Dice, look: Look, role: str) -> str:
-    return f"{look.prefix}-{look.stem(dice, role)}-{look.stem(dice)}-{dice.code(3, _LETTER)}"
+    return f"{look.prefix}-{look.stem(dice, role)}-{look.stem(dice)}{dice.code(3, _LETTER)}"
 
 
 def _svelte(dice: Dice, look: Look, role: str) -> str:
@@ -332,7 +332,7 @@ def look_of(seed: int, half: Half) -> Look:
         seed,
         half,
         habit,
-        prefix=dice.code(2 + dice.below(2), _LETTER),
+        prefix=dice.code(1 + dice.below(2), _LETTER) + dice.of("jqz"),  # so it is no word
         scope=dice.digest[:4].hex(),
         stems=(stems * (step + 1))[turn : turn + len(stems) * step : step],
     )

@@ -57,7 +57,7 @@ def _wrapped(dice: Dice, role: str, depth: int) -> tuple[str, str]:
         dice.of(
             (
                 f'<div class="‹{role}-{level}›"‹@{role}-{level}›>',
-                f'<div class="‹{role}-{level}›" style="order:«num1»">\n'
+                f'<div class="‹{role}-{level}›" style="flex:«num1»">\n'
                 if level == 2
                 else f'<div class="‹{role}-{level}›">\n',
                 f'<div class="‹{role}-{level}›" id="«slug»-«hex6»">',
