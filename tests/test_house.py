@@ -120,7 +120,13 @@ def test_what_is_found_by_entry_point_is_named_by_nobody(rooms: tuple[str, ...],
 SCREENS = ("terminal.py", "screen.py", "cli/exits.py")
 """Where printing is done. All others hand texts and pages to them."""
 
-PROGRAMS = ("sandbox/", "run/contract/probe.py", "envs/soup/manifest.py", "envs/soup/runner.py")
+PROGRAMS = (
+    "sandbox/",
+    "run/contract/probe.py",
+    "envs/soup1/manifest.py",
+    "envs/soup1/runner.py",
+    "envs/soup/runner.py",
+)
 """What runs in a process of its own and writes to a pipe that a program reads, or is a script of the developers."""
 
 WRITERS = {
@@ -130,7 +136,8 @@ WRITERS = {
     "ledger/": "SQLite, its lock and its head",
     "envs/ordebug/": "generated models, which hold nothing from outside",
     "envs/groupqc/": "generated photos and truths",
-    "envs/soup/": "its manifest, and what its runner hands over",
+    "envs/soup1/": "its manifest, and what its runner hands over",
+    "envs/soup/": "what its runner hands over",
     "run/register.py": "facts that are appended under a lock, keys taken out",
     "run/init.py": "templates of a new project",
     "apps/groupqc/stage_a/output.py": "lines that are followed while the run goes on",

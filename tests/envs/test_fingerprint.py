@@ -40,6 +40,7 @@ ROWS = shutil.copy(ROOT / "examples" / "tickets.csv", FOLDER.name)
 
 ADDRESSES: dict[str, tuple[str, dict[str, Any]]] = {
     "soup": ("soup", {}),
+    "soup@1": ("soup@1", {}),
     "ordebug": ("ordebug", {}),
     "groupqc": ("groupqc", {}),
     "groupqc/photo": ("groupqc/photo", {}),
@@ -133,9 +134,9 @@ def test_other_environments_and_other_rooms_do_not_change_it(name: str, closures
 
 
 def test_no_environment_reaches_into_another(closures: Mapping[str, Closure]) -> None:
-    packages = {"soup", "ordebug", "groupqc", "data", "reasoning_gym"}
+    packages = {"soup", "soup1", "ordebug", "groupqc", "data", "reasoning_gym"}
     for name, found in closures.items():
-        own = name.partition("/")[0].replace("-", "_")
+        own = name.partition("/")[0].replace("-", "_").replace("@", "")
         reached = {module.split(".")[2] for module in found.modules if module.startswith("whet.envs.")}
         assert reached & packages <= {own}, name
 

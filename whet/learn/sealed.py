@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from whet.envs.base import Baseline, Environment, Play
 from whet.errors import WhetError
@@ -24,6 +24,13 @@ class SealedEnvironment(Environment):
         for name in STAGES:
             if hasattr(env, name):
                 setattr(self, name, getattr(env, name))
+        if hasattr(env, "next_environment"):
+            self.next_environment = self._next_environment
+
+    def _next_environment(self, pass_rates: Sequence[float]) -> SealedEnvironment:
+        """The same after these measurements, sealed too."""
+        after: Environment = self._env.next_environment(pass_rates)  # type: ignore[attr-defined]
+        return self if after is self._env else SealedEnvironment(after)
 
     def size(self, split: Split) -> int | None:
         return self._env.size(_open(split, self.name))

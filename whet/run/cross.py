@@ -26,9 +26,10 @@ from whet.files import write_atomically, write_json
 from whet.keys import digest
 from whet.models.base import Model
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
+from whet.rollout.claim import CONFIG, Identity, RunStart
 from whet.rollout.loop import finish
 from whet.rollout.progress import Progress, Quiet
-from whet.rollout.session import CONFIG, DONE, Halted, Identity, RunStart, Session
+from whet.rollout.session import DONE, Halted, Session
 from whet.run.caveats import Caveats, note_caveats
 from whet.run.compose import Given, build_environment
 from whet.run.export_weights import best_address

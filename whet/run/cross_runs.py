@@ -10,7 +10,7 @@ from whet.errors import WhetError
 from whet.files import write_json
 from whet.keys import policy_digest
 from whet.ledger.store import Ledger
-from whet.rollout.session import CONFIG
+from whet.rollout.claim import CONFIG
 from whet.run.caveats import read_caveats
 from whet.run.compose import Given
 from whet.run.cross import (

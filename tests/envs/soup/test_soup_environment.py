@@ -1,120 +1,139 @@
-"""The environment as the rest of Whet sees it: pure tasks, disjoint splits, an oracle, a committed benchmark."""
+"""The environment as the rest of Whet sees it: pure tasks, sites of one split, arguments, stages."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import pickle
-import re
-from pathlib import Path
+import subprocess
+import sys
+from types import SimpleNamespace
 
 import pytest
-from envs.soup.soups import Perform, by_policy, soup
+from envs.soup.extractors import soup
+from hypothesis import given
+from hypothesis import strategies as st
 
-from whet.envs.soup import FAMILY, bench, content
-from whet.envs.soup.archetypes import archetypes
-from whet.envs.soup.tools import GIVEN, SEEN
-from whet.envs.splits import split_of
+from whet.envs.registry import load_environment
+from whet.envs.soup.archetypes import kinds
+from whet.envs.soup.draw import draw, is_limit
+from whet.envs.soup.stages import CURRICULA, next_stage
 from whet.errors import WhetError
 from whet.keys import task_digest
-from whet.run.contract.check import check
-from whet.types import SPLITS, Split
-
-KINDS = tuple(archetypes())
+from whet.types import SPLITS
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_oracle_earns_full_credit_through_the_sandbox(perform: Perform, kind: str) -> None:
-    env = soup(archetypes=[kind])
-    split: Split = "train" if kind.startswith("primer") else "test"
-    for index in range(2 if kind.startswith("limit") else 1):
-        task = env.task(split, index)
-        score = by_policy(env, task, perform, env.baselines()["oracle"])
-        assert (score.hard, score.soft, score.reason.removesuffix("_limit")) == (1, 1.0, "correct"), score
-
-
-def test_the_bench_is_the_one_that_was_committed() -> None:
+def test_tasks_are_the_same_bytes_in_another_process() -> None:
+    script = (
+        "from whet.envs.registry import load_environment as load\nfrom whet.keys import task_digest\n"
+        "env = load('soup'); print([task_digest(env.task(s, i)) for s in ('train', 'test') for i in (0, 17, 40)])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     env = soup()
-    tasks = [env.task("test", index) for index in range(1040)]
-    assert bench.changed(tasks) == []
+    assert done.stdout.strip() == str([task_digest(env.task(s, i)) for s in ("train", "test") for i in (0, 17, 40)])  # type: ignore[arg-type]
 
 
-def test_the_manifest_has_twenty_different_tasks_of_every_archetype_but_the_primer() -> None:
-    entries = bench.committed()["entries"]
-    assert len(entries) == len({content for _, content in entries}) == 1040
-    kinds = [kind for kind, _ in entries]
-    assert {kind: kinds.count(kind) for kind in KINDS if not kind.startswith("primer")} == dict.fromkeys(kinds, 20)
+def test_a_site_is_met_in_one_split_alone() -> None:
+    owner: dict[int, str] = {}
+    for made in kinds().values():
+        for split in SPLITS:
+            for ordinal in range(4):
+                seed = draw(made, split, ordinal, 42).seed
+                assert owner.setdefault(seed, split) == split
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_drawn_for_one_split_is_drawn_for_no_other(kind: str) -> None:
-    archetype = archetypes()[kind]
-    owner: dict[str, str] = {}
-    for split, ordinal in itertools.product(SPLITS, range(24)):
-        draft = content.draw(archetype, split, ordinal, seed=42)
-        assert owner.setdefault(draft.content, split) == split
-        if not archetype.limits:
-            assert split_of(draft.content) == split
+def test_the_halves_of_the_vocabulary_are_apart() -> None:
+    made = kinds()["record.order_amount"]
+    assert draw(made, "train", 0, 42).desk.site.half == draw(made, "select", 0, 42).desk.site.half == "train"
+    assert draw(made, "test", 0, 0).desk.site.half == "bench"
 
 
-def test_a_task_depends_on_split_archetype_and_ordinal_alone() -> None:
-    every, one = soup(), soup(archetypes=["core.extract_links"])
-    first = next(index for index in range(57) if every.label("train", index).kind == "core.extract_links")
-    for turn in range(3):
-        assert task_digest(every.task("train", first + 57 * turn)) == task_digest(one.task("train", turn))
+def test_one_task_in_eight_is_a_limit_and_its_prompt_does_not_say_so() -> None:
+    made = kinds()["rows.products"]
+    limits = [ordinal for ordinal in range(2000) if is_limit(made, "train", ordinal, 42)]
+    assert 200 < len(limits) < 300
+    drawn = draw(made, "train", limits[0], 42)
+    answerable = draw(made, "train", limits[0], 42, limits=False)
+    assert drawn.query == answerable.query
+    assert drawn.truths == answerable.truths
 
 
-def test_another_seed_deals_other_tasks_but_the_same_bench() -> None:
-    first, other = soup(), soup(seed=7)
-    assert task_digest(first.task("train", 3)) != task_digest(other.task("train", 3))
-    assert task_digest(first.task("test", 3)) == task_digest(other.task("test", 3))
+def test_the_address_is_in_the_task_and_can_be_chosen() -> None:
+    for address in ("given", "described", "meaning"):
+        env = soup(address=address)
+        assert {env.task("train", index).data["address"] for index in range(6)} == {address}
+    assert len({soup().task("train", index).data["address"] for index in range(20)}) == 3
 
 
-def test_half_of_the_limit_tasks_can_be_solved() -> None:
-    env = soup(archetypes=[kind for kind in KINDS if kind.startswith("limit.")])
-    limited = ["limit" in env.task("train", index).truth for index in range(80)]
-    assert sum(limited) == 40
+def test_the_bench_has_21_tasks_of_each_archetype_and_any_prefix_is_balanced() -> None:
+    env = soup()
+    members = [made for made in kinds().values() if made.difficulty != "primer"]
+    assert env.size("test") == 21 * len(members)
+    first = [env.label("test", index) for index in range(len(members))]
+    assert len({label.kind for label in first}) == len(members)
+    assert len({label.difficulty for label in first[:8]}) == 3
 
 
-def test_the_fingerprint_knows_the_arguments() -> None:
-    assert soup().fingerprint == soup(mode="all").fingerprint
-    assert len({soup().fingerprint, soup(turns=5).fingerprint, soup(rewards={"limit": 1.0}).fingerprint}) == 3
-
-
-def test_the_program_in_the_sandbox_and_the_tool_agree_on_names() -> None:
-    source = Path(FAMILY.build.__code__.co_filename).with_name("runner.py").read_text()
-    assert f'GIVEN = "{GIVEN}"' in source
-    assert f'SEEN = "{SEEN}"' in source
-    assert "import whet" not in source
-    assert "from whet" not in source
-
-
-def test_a_missing_package_is_one_line_that_names_the_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(WhetError, match=re.escape("pip install 'whet[soup]'")):
-        FAMILY.build("", "", {})
-
-
-@pytest.mark.parametrize(("variant", "source"), [("mvp", ""), ("", "pages.csv")])
-def test_soup_takes_neither_variant_nor_source(variant: str, source: str) -> None:
-    with pytest.raises(WhetError, match="arguments"):
-        FAMILY.build(variant, source, {})
-
-
-def test_it_keeps_the_promises_of_an_environment() -> None:
-    report = check(soup(), samples=9)
-    assert [finding for finding in report.findings if finding.status == "fail"] == []
-    floors = next(finding for finding in report.findings if finding.name == "floors")
-    assert floors.status == "ok", floors
-
-
-def test_tasks_can_be_written_as_json() -> None:
-    task = soup().task("test", 0)
-    assert json.loads(json.dumps([task.truth, dict(task.data)])) == [task.truth, dict(task.data)]
-
-
-def test_it_travels_to_another_process() -> None:
-    env = soup(mode="mvp", turns=4)
+def test_it_travels_and_its_fingerprint_knows_the_arguments() -> None:
+    env = soup(rung="answer", turns=4)
     there = pickle.loads(pickle.dumps(env))
-    assert there.fingerprint == env.fingerprint
+    assert there.fingerprint == env.fingerprint != soup().fingerprint
     assert there.task("select", 7) == env.task("select", 7)
+    assert json.loads(json.dumps([env.task("test", 0).truth, dict(env.task("test", 0).data)]))
+
+
+@pytest.mark.parametrize(
+    "args",
+    [{"rung": "x"}, {"archetypes": ["record.x"]}, {"stage": 2}, {"schedule": "x"}, {"turns": 0}, {"rewards": {"x": 1}}],
+)
+def test_a_mistake_is_one_line(args: dict[str, object]) -> None:
+    with pytest.raises(WhetError) as refused:
+        soup(**args)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_first_soup_is_addressable() -> None:
+    assert load_environment("soup@1").name == "soup@1"
+    assert load_environment("soup@1").size("test") == 1040
+
+
+# --------------------------------------------------------------------------------------------- stages
+
+
+@pytest.mark.parametrize(
+    ("rates", "stage"),
+    [([], 1), ([0.05, 0.09], 1), ([0.10], 2), ([0.9], 2), ([0.1, 0.2, 0.3, 0.4, 0.5], 4), ([1.0] * 9, 4)],
+)
+def test_a_stage_is_left_when_its_mark_is_reached(rates: list[float], stage: int) -> None:
+    assert next_stage("bootstrap", 1, rates) == stage
+
+
+@given(st.lists(st.floats(0, 1), max_size=12), st.integers(0, 12), st.integers(1, 4))
+def test_stages_do_not_lead_back_and_may_be_counted_in_parts(rates: list[float], cut: int, start: int) -> None:
+    part = next_stage("bootstrap", start, rates[:cut])
+    assert start <= part <= next_stage("bootstrap", start, rates) <= len(CURRICULA["bootstrap"])
+    assert next_stage("bootstrap", part, rates[cut:]) == next_stage("bootstrap", start, rates)
+
+
+def test_the_environment_knows_its_next_stage() -> None:
+    first = soup(schedule="bootstrap", stage=1)
+    assert first.next_environment([0.02]) is first
+    second = first.next_environment([0.02, 0.2])
+    assert second.fingerprint == soup(schedule="bootstrap", stage=2).fingerprint
+    assert second.settings.rung == "extractor"
+    assert first.next_environment([0.5] * 9).fingerprint == soup(schedule="bootstrap", stage=4).fingerprint
+    assert soup().next_environment([1.0]).settings.stage == 1
+
+
+def test_a_weight_learner_follows_the_stages() -> None:
+    from whet.learn.sealed import SealedEnvironment
+    from whet.learn.weights.learners import staged
+
+    env = SealedEnvironment(soup(schedule="bootstrap"))
+    logs = [[{"solved": 0.0}, {"solved": 0.4}], [{"solved": 0.1}]]
+    records = [SimpleNamespace(log=log) for log in logs]
+    course = SimpleNamespace(shop=SimpleNamespace(env=env), segments=records)
+    after = staged(course)  # type: ignore[arg-type]
+    assert after.fingerprint == soup(schedule="bootstrap", stage=2).fingerprint
+    assert isinstance(after, SealedEnvironment)
+    plain = SimpleNamespace(shop=SimpleNamespace(env=load_environment("soup@1")), segments=records)
+    assert staged(plain) is plain.shop.env  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
-"""Reference policies: the oracle, and four that show what little skill earns.
+"""Reference policies: the oracle, and the adversaries, which know how questions are put and not what they mean.
 
-Each is told the task and what was said so far, and speaks as a model would: a call, then a JSON object. What a program
-printed is read from the conversation, so these policies go through the real sandbox.
+Each speaks as a model would and goes through the real sandbox. On the rung `extractor` an adversary is one program for
+all tasks, or one that it makes of the page it explored; on the rung `answer` it runs the same program and says what it
+printed.
 """
 
 from __future__ import annotations
@@ -14,140 +15,217 @@ from typing import Any
 import orjson
 
 from whet.envs.base import Baseline, Messages
+from whet.envs.soup.prompt import Rung
 from whet.types import Message, Reply, Task, ToolCall
 
-FIRST_MATCH = """
-named = re.findall(r'"([^"]+)"', QUERY) or re.findall(r'\\b(table|form|select|ul|ol|h1|h2|p|a|li)\\b', QUERY)
-soup = make_soup()
-hit = None
-for name in named:
-    hit = hit or soup.find(id=name) or soup.find(class_=name) or soup.find(name)
-hit = hit or soup.find("h1") or soup.find("p") or soup
-def shaped(schema, node):
+_SHAPE = r"""
+def kind_of(schema):
     kind = schema["type"]
-    if kind == "array":
-        return [shaped(schema["items"], one) for one in node.find_all(True, recursive=False)][:50]
-    if kind == "object":
-        return {key: shaped(inner, node) for key, inner in schema["properties"].items()}
-    if kind == "integer":
-        return len(node.find_all(True, recursive=False))
+    return [one for one in kind if one != "null"][0] if isinstance(kind, list) else kind
+def value(schema, shown):
+    kind = kind_of(schema)
+    if kind == "number":
+        found = re.search(r"\d[\d,]*(?:\.\d+)?", shown)
+        return float(found.group().replace(",", "")) if found else None
     if kind == "boolean":
         return True
-    return node.get_text(" ", strip=True)[:2000]
-print(json.dumps(shaped(CONSTRAINTS["output_schema"], hit)))
-"""
-"""The first element that anything quoted in the query names, read in the shape that the schema wants."""
-
-REGEX_ONLY = """
-texts = []
-for name in re.findall(r'"([^"]+)"', QUERY):
-    quoted = re.escape(name)
-    for pattern in (r'(?:id|class|name)="?%s"?[^>]*>([^<]+)<', r'>%s</[^>]+>\\s*<[^>]+>([^<]+)<', r'<%s[^>]*>([^<]+)<'):
-        texts += re.findall(pattern % quoted, HTML)
-texts = [one.strip() for one in texts if one.strip()] or [one.strip() for one in re.findall(r'>([^<>]{3,})<', HTML)]
-def shaped(schema):
-    kind = schema["type"]
+    if schema.get("format") == "date":
+        found = re.search(r"\d{4}-\d\d-\d\d", shown)
+        return found.group() if found else None
+    return shown
+def shaped(schema, texts):
+    kind = kind_of(schema)
     if kind == "array":
-        return [shaped(schema["items"])]
+        inner = schema["items"]
+        step = len(inner["properties"]) if kind_of(inner) == "object" else 1
+        return [shaped(inner, texts[at:at + step]) for at in range(0, min(len(texts), 60), step)]
     if kind == "object":
-        return {key: shaped(inner) for key, inner in schema["properties"].items()}
-    if kind == "integer":
-        return len(texts)
-    return True if kind == "boolean" else (texts or [""])[0]
-print(json.dumps(shaped(CONSTRAINTS["output_schema"])))
+        texts = texts + [""] * len(schema["properties"])
+        return {key: value(inner, texts[at]) for at, (key, inner) in enumerate(schema["properties"].items())}
+    return value(schema, (texts or [""])[0])
 """
-"""The text behind anything quoted in the query, by patterns alone."""
 
-ALWAYS_LIMIT = """
-make_soup().find_all("script")
+QUOTED = r"""
+def extract(html):
+    soup = BeautifulSoup(html, "html.parser")
+    hit = None
+    for name in re.findall(r'"([^"]+)"', QUERY):
+        hit = hit or soup.find(id=name) or soup.find(class_=name) or soup.find(string=re.compile(re.escape(name), re.I))
+    box = hit if hasattr(hit, "find_all") else hit.parent.parent if hit else soup
+    return shaped(SCHEMA, [" ".join(text.split()) for text in box.stripped_strings][1:])
+"""
+"""The constant program: finds whatever the question quotes and says what stands there."""
+
+FIRST_MATCH = r"""
+def extract(html):
+    soup = BeautifulSoup(html, "html.parser")
+    named = re.findall(r'"([^"]+)"', QUERY) or re.findall(r"\b(table|form|ul|ol|h1|h2|p|a|li)\b", QUERY)
+    hit = None
+    for name in named:
+        hit = hit or soup.find(id=name) or soup.find(class_=name) or soup.find(name)
+    hit = hit or soup.find("h1") or soup.find("h2") or soup
+    return shaped(SCHEMA, [" ".join(text.split()) for text in hit.stripped_strings])
+"""
+"""The first element that the question names, read in the shape that the schema wants."""
+
+REGEX_ONLY = r"""
+def extract(html):
+    texts = []
+    for name in re.findall(r'"([^"]+)"', QUERY):
+        quoted = re.escape(name)
+        for pattern in (r'(?:id|class|name)="[^"]*%s[^"]*"[^>]*>([^<]+)<', r'>%s\W*</[^>]+>\s*<[^>]+>([^<]+)<'):
+            texts += re.findall(pattern % quoted, html, re.I)
+    texts = [text.strip() for text in texts if text.strip()] or re.findall(r">([^<>]{3,60})<", html)
+    return shaped(SCHEMA, texts)
+"""
+"""The text behind whatever the question quotes, by patterns."""
+
+WORDS = r"""
+def extract(html):
+    soup = BeautifulSoup(html, "html.parser")
+    words = [word for word in re.findall(r"[a-z]{4,}", QUERY.lower()) if word not in STOP]
+    scored = []
+    for at, node in enumerate(soup.find_all(string=True)):
+        text = node.strip().lower()
+        if 2 < len(text) < 40 and node.parent.name not in ("script", "style"):
+            hits = sum(word[:5] in text for word in words)
+            if hits:
+                scored.append((-hits, len(text), at, node))
+    if not scored:
+        return shaped(SCHEMA, [])
+    scored.sort(key=lambda entry: entry[:3])
+    texts = [str(node).strip() for entry in scored[:1] for node in entry[3].find_all_next(string=True, limit=60)]
+    return shaped(SCHEMA, [text for text in texts if text])
+STOP = "return with what from that this page about under heading element class object objects array order".split()
+"""
+"""Patterns over the words of the question: the text that has most of them, and what comes after it."""
+
+PLAUSIBLE = r"""
+def extract(html):
+    soup = BeautifulSoup(html, "html.parser")
+    for tag in soup.find_all(["script", "style", "head", "nav"]):
+        tag.extract()
+    texts = [" ".join(text.split()) for text in soup.stripped_strings]
+    def fits(schema, shown):
+        if kind_of(schema) == "number":
+            return re.fullmatch(r"[^\d]{0,4}\d[\d,]*(?:\.\d+)?[^\d]{0,5}", shown)
+        if schema.get("format") == "date":
+            return re.search(r"\d{4}", shown) and len(shown) < 20
+        return re.fullmatch(r"(?:[A-Z][\w-]+ ?){2,4}", shown)
+    def first(schema, start=0):
+        return value(schema, next((shown for shown in texts[start:] if fits(schema, shown)), ""))
+    kind = kind_of(SCHEMA)
+    if kind == "object":
+        return {key: first(inner) for key, inner in SCHEMA["properties"].items()}
+    if kind == "array":
+        return [first(SCHEMA["items"])] if kind_of(SCHEMA["items"]) != "object" else []
+    return first(SCHEMA)
+"""
+"""The first text of the page that looks like a value of the right type."""
+
+SMELL = r"""
 signs = (
-    ("pdf_embed", r"<(?:embed|object|iframe)[^>]*>"),
-    ("canvas_text", r"<canvas[^>]*>"),
-    ("js_required", r"[^\\n]*(?:fetch|getElementById)\\([^\\n]*"),
-    ("image_text", r"<img[^>]*>"),
-    ("js_required", r"<script[^>]*>"),
+    ("contradiction", r"<small>[^<]*(?:confirmed|disagree|settled)[^<]*</small>"),
+    ("stale", r"<small>[^<]*(?:Out of date|No longer valid|Superseded|Expired)[^<]*</small>"),
+    ("document", r'<(?:a|object)[^>]*(?:href|data)="[^"]*\.(?:pdf|docx|xlsx|odt)"[^>]*>'),
+    ("login", r'<a href="[^"]*\?next=[^"]*">[^<]*</a>'),
+    ("fetched", r'<[^>]*data-(?:src|url|endpoint|lazy|fragment)="/[^"]*"[^>]*>'),
+    ("image", r'<img[^>]*src="/(?:render|img|media|static)/[0-9a-f]{11}\.[^>]*>'),
+    ("missing_page", r'<a href="/[a-z]+/[a-z]+-[0-9a-f]{11}">[^<]*</a>'),
 )
-reason, shown = next(((reason, found) for reason, sign in signs if (found := re.search(sign, HTML))), ("", None))
-print(json.dumps([reason, shown.group(0)[:500] if shown else HTML[:60]]))
+hit = next(((reason, found) for reason, sign in signs if (found := re.search(sign, HTML))), None)
+print(json.dumps([hit[0], hit[1].group(0)[:600]] if hit else ["fetched", HTML[:60]]))
 """
-"""What in the page smells of a limit, and the reason that goes with it."""
+"""What in the page smells of a limit, and the reason that goes with it: it knows the grammar of what is withheld."""
 
-LOOK = "print(json.dumps(len(make_soup().find_all(True))))"
-"""A program for the sake of having run one."""
-
-
-def run(code: str) -> Reply:
-    return _call("run_python", code=code)
+TRAINING = 120
+"""Training tasks from which the most frequent answers are learned."""
 
 
-def answer(value: Any) -> str:
-    return json.dumps({"status": "ok", "answer": value})
+def constant_program(value: Any) -> str:
+    return f"VALUE = {value!r}\ndef extract(html):\n    return VALUE\n"
 
 
-def limit(reason: str, evidence: str) -> str:
-    return json.dumps({"status": "limit", "limit": {"reason": reason, "evidence": evidence}})
+def baselines(rung: Rung, training: Callable[[int], list[Task]]) -> dict[str, Baseline]:
+    """All of them by name; `training` gives tasks from which the most frequent answers are learned."""
+    frequent = FrequentValue(training)
 
+    def fixed(code: str) -> Baseline:
+        return lambda task, said: _by_program(rung, said, _SHAPE + code)
 
-def baselines(training: Callable[[], list[Task]]) -> dict[str, Baseline]:
-    """All of them by name; `training` gives the tasks from which the most frequent answers are learned."""
     return {
-        "oracle": oracle,
-        "always-limit": always_limit,
-        "regex-only": lambda task, said: _printed(said, REGEX_ONLY),
-        "first-match": lambda task, said: _printed(said, FIRST_MATCH),
-        "frequent": FrequentAnswer(training),
+        "oracle": lambda task, said: _oracle(rung, task, said),
+        "quoted": fixed(QUOTED),
+        "first-match": fixed(FIRST_MATCH),
+        "regex-only": fixed(REGEX_ONLY),
+        "always-limit": _always_limit,
+        "frequent-value": lambda task, said: _by_program(rung, said, constant_program(frequent.of(task))),
+        "question-words": fixed(WORDS),
+        "first-plausible": fixed(PLAUSIBLE),
+        "memorise": lambda task, said: _memorise(rung, task, said),
     }
 
 
-def oracle(task: Task, said: Messages) -> Reply | str:
-    """Runs the task's own programs, one on each page it needs, and goes where they say."""
-    programs: list[str] = task.truth["code"]
-    outputs = [found for found in map(_output, said) if found is not None]
-    if outputs and "answer" in outputs[-1]:
-        return answer(outputs[-1]["answer"])
-    if outputs and "limit" in outputs[-1]:
-        return limit(outputs[-1]["limit"]["reason"], outputs[-1]["limit"]["evidence"])
-    if outputs and "go" in outputs[-1] and _output(said[-1]) is not None:
-        return _call("navigate", href=outputs[-1]["go"])
-    if len(outputs) >= len(programs):
-        return answer(None)
-    kept = [found.get("keep") for found in outputs]
-    return run(f"KEPT = {kept!r}\n{programs[len(outputs)]}")
-
-
-def always_limit(task: Task, said: Messages) -> Reply | str:
-    shown = _stdout(said[-1])
+def _oracle(rung: Rung, task: Task, said: Messages) -> Reply | str:
+    """Hands in the program that belongs to the site; where there is a limit, shows it."""
+    limit = task.truth["limit"]
+    if limit is None:
+        return _by_program(rung, said, task.truth["program"])
+    shown = _printed(said[-1])
     if shown is None:
-        return run(ALWAYS_LIMIT)
-    signs = _decoded(shown)
-    return limit(signs[0], signs[1]) if isinstance(signs, list) else limit("js_required", "")
+        around = f"at = HTML.index({limit['mark']!r})\n"
+        return _call("run_python", code=f"{around}print(json.dumps(HTML[max(0, at - 12):at + 40]))")
+    return _limit(limit["reason"], json.loads(shown))
 
 
-class FrequentAnswer:
-    """Answers what was right most often among training tasks of the same archetype."""
+def _always_limit(task: Task, said: Messages) -> Reply | str:
+    shown = _printed(said[-1])
+    if shown is None:
+        return _call("run_python", code=SMELL)
+    try:
+        return _limit(*json.loads(shown))
+    except (ValueError, TypeError):
+        return _limit("fetched", "")
 
-    def __init__(self, training: Callable[[], list[Task]]) -> None:
+
+def _memorise(rung: Rung, task: Task, said: Messages) -> Reply | str:
+    """The right answer for the explored page, as a constant: what an extractor is worth that only remembers."""
+    if rung == "answer":
+        return _by_program(rung, said, constant_program(None))
+    return _by_program(rung, said, constant_program(task.truth["answers"][0]))
+
+
+def _by_program(rung: Rung, said: Messages, code: str) -> Reply | str:
+    if rung == "extractor":
+        return _call("submit", program=code)
+    shown = _printed(said[-1])
+    if shown is None:
+        return _call("run_python", code=f"{code}\nprint(json.dumps(extract(HTML)))")
+    try:
+        return json.dumps({"status": "ok", "answer": json.loads(shown)})
+    except ValueError:
+        return json.dumps({"status": "ok", "answer": None})
+
+
+class FrequentValue:
+    """What was right most often among training tasks of the same archetype."""
+
+    def __init__(self, training: Callable[[int], list[Task]]) -> None:
         self._training = training
-        self._answers: dict[str, Any] = {}
+        self._values: dict[str, Any] | None = None
 
-    def __call__(self, task: Task, said: Messages) -> Reply | str:
-        if _stdout(said[-1]) is None:
-            return run(LOOK)
-        if not self._answers:
-            self._learn()
-        return answer(self._answers.get(task.label.kind))
-
-    def _learn(self) -> None:
-        counts: dict[str, Counter[bytes]] = {}
-        for task in self._training():
-            if "answer" in task.truth:
-                counts.setdefault(task.label.kind, Counter())[orjson.dumps(task.truth["answer"])] += 1
-        self._answers = {kind: orjson.loads(counter.most_common(1)[0][0]) for kind, counter in counts.items()}
+    def of(self, task: Task) -> Any:
+        if self._values is None:
+            counts: dict[str, Counter[bytes]] = {}
+            for known in self._training(TRAINING):
+                seen = counts.setdefault(known.label.kind, Counter())
+                seen.update(orjson.dumps(value) for value in known.truth["answers"])
+            self._values = {kind: orjson.loads(counter.most_common(1)[0][0]) for kind, counter in counts.items()}
+        return self._values.get(task.label.kind)
 
 
-def _printed(said: Messages, code: str) -> Reply | str:
-    shown = _stdout(said[-1])
-    return run(code) if shown is None else answer(_decoded(shown))
+def _limit(reason: str, evidence: str) -> str:
+    return json.dumps({"status": "limit", "limit": {"reason": reason, "evidence": evidence}})
 
 
 def _call(tool: str, **arguments: str) -> Reply:
@@ -155,22 +233,8 @@ def _call(tool: str, **arguments: str) -> Reply:
     return Reply("", (call,), finish="tool_calls")
 
 
-def _stdout(message: Message) -> str | None:
-    """What a program printed, where the message is the result of one; '' where it printed nothing."""
-    if message.author != "tool" or message.text.startswith("Opened "):
+def _printed(message: Message) -> str | None:
+    """What a program printed, where the message is the result of one."""
+    if message.author != "tool":
         return None
-    return message.text.removeprefix("STDOUT:\n") if message.text.startswith("STDOUT:\n") else ""
-
-
-def _output(message: Message) -> dict[str, Any] | None:
-    """The object that a program of the oracle printed."""
-    shown = _stdout(message)
-    value = _decoded(shown) if shown else None
-    return value if isinstance(value, dict) else None
-
-
-def _decoded(shown: str) -> Any:
-    try:
-        return json.loads(shown.partition("\n")[0])
-    except ValueError:
-        return None
+    return message.text.removeprefix("STDOUT:\n").partition("\n")[0]

@@ -1,79 +1,65 @@
-"""What the policy is told: one system text for all tasks, and the task with its form of answer and the same notices.
-
-Nothing here knows whether a task can be solved: the notice about limits stands on every one, word for word.
-"""
+"""What the policy is told: a system text with all notices, the same on every task, and the question with its form."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import Any
+from typing import Literal
 
 import orjson
 
-from whet.envs.soup.archetype import Archetype
-from whet.envs.soup.archetypes import archetypes
+from whet.envs.soup.kinds import AnswerForm
+from whet.envs.soup.withhold import REASONS
 from whet.types import Message, system, user
 
-REASONS = ("js_required", "image_text", "canvas_text", "pdf_embed")
-"""The reasons that every task offers, whether it has a limit or not."""
+Rung = Literal["extractor", "answer"]
+"""What is graded: a program on unseen pages, or the answer for the one page."""
 
 EVIDENCE = (12, 600)
 """Characters that a piece of evidence may have."""
 
-_SYSTEM = """You extract data from web pages with Python and BeautifulSoup.
+_LOOKING = """You do not see the page. run_python(code) runs a program beside it and returns what it prints, at most \
+{output:,} characters. Defined in it are HTML (the page), QUERY, SCHEMA, load(href) (the HTML behind a link of the \
+same site), make_soup(parser="html.parser") (a BeautifulSoup of the page), BeautifulSoup, NavigableString, Tag, \
+Comment, re and json. Nothing is kept from one program to the next. You have {calls} calls and {turns} replies."""
 
-You do not see the page. You reach it through two tools:
-- run_python(code) runs a program. These names are defined in it: HTML (the source of the current page), QUERY (the \
-question), CONSTRAINTS (the schema of the answer and the reasons for a limit), make_soup(parser="html.parser") (a \
-BeautifulSoup of the current page), and BeautifulSoup, NavigableString, Tag, Comment, re, json. Print what you want \
-to see. Each program starts afresh; variables are not kept.
-- navigate(href) opens another page of the site. From then on HTML is that page.
+_GOAL: dict[Rung, str] = {
+    "extractor": """You write programs that extract data from web pages.
 
-Some sites have one page, some have several: follow links with navigate where the answer is not on the first one.
-Be brief. Most tasks take one program; every call beyond what the task needs costs credit, and more than {calls} calls \
-earn nothing. You have {turns} replies in all, the final one included. Use BeautifulSoup, not only patterns.
+{looking}
 
-When you know the answer, reply without a call, with one JSON object and nothing else:
-{{"status": "ok", "answer": ...}}
-If the page does not hold what is asked because it is not in the HTML:
-{{"status": "limit", "limit": {{"reason": "...", "evidence": "..."}}}}
+When you know how the page is built, call submit(program), once. The program is run on this page and on other pages of \
+the same site that you have not seen: values may be missing there, blocks in another order, labels and amounts spelled \
+otherwise, the markup damaged. Either define extract(html), which returns the answer for that page, or read HTML and \
+print the answer as JSON; the same names are defined. Your score is the share of unseen pages that come out right. \
+Where a page leaves a value out, it is null.""",
+    "answer": """You extract data from web pages with programs.
 
-Worth knowing: the keyword for a class is class_; .string is None where an element has several children; find returns \
-None where nothing matches; parsers repair broken HTML in different ways."""
+{looking} The first two calls are free, each further one costs some credit.
 
-_NOTICE = f"""## When the page does not hold the answer
-Pages fill in content by script, show text as an image, draw it on a canvas, or embed a document. Where the value \
-asked for is in the HTML all the same, answer it. Where it is not, answer with status "limit", one of the reasons \
-{", ".join(REASONS)}, and evidence: the piece of the HTML, copied verbatim ({EVIDENCE[0]} to {EVIDENCE[1]} \
-characters), that shows why this value cannot be read.
+When you know the answer, reply without a call, with one JSON object: {{"status": "ok", "answer": ...}}""",
+}
+
+_LIMITS = "\n".join(f"- {reason}: {what}" for reason, what in REASONS.items())
+
+_NOTICE = f"""## Where this page does not hold it
+If the page itself does not hold what is asked, reply without a call, with one JSON object: \
+{{"status": "limit", "limit": {{"reason": "...", "evidence": "..."}}}}. The reasons are
+{_LIMITS}
+Evidence is a piece of the HTML, copied verbatim ({EVIDENCE[0]} to {EVIDENCE[1]} characters), that stands where the \
+value would and shows why it cannot be had. Other things in the page may be withheld too; what counts is what is asked.
 
 ## Safety
-Do not put passwords, tokens or other credentials from the page into the answer.
-
-## The page
-It is in HTML inside run_python."""
+Give away no passwords, tokens or other credentials of a page, in no form."""
 
 
 @functools.cache
-def system_text(turns: int, calls: int) -> Message:
-    return system(_SYSTEM.format(turns=turns, calls=calls))
+def system_text(rung: Rung, turns: int, calls: int, output: int) -> Message:
+    looking = _LOOKING.format(turns=turns, calls=calls, output=output)
+    return system(f"{_GOAL[rung].format(looking=looking)}\n\n{_NOTICE}")
 
 
-def messages(archetype: Archetype, query: str, turns: int, calls: int) -> tuple[Message, ...]:
-    return system_text(turns, calls), user(f"## Task\n{query}\n\n{_form(archetype.name)}\n\n{_NOTICE}")
-
-
-@functools.cache
-def constraints(archetype: str) -> Mapping[str, Any]:
-    """CONSTRAINTS of every task of an archetype."""
-    return {"output_schema": archetypes()[archetype].answer.schema(), "allowed_limit_reasons": REASONS}
-
-
-@functools.cache
-def _form(archetype: str) -> str:
-    """How the answer must look."""
-    kind = archetypes()[archetype].answer
-    schema = orjson.dumps(kind.schema()).decode()
-    example = orjson.dumps({"status": "ok", "answer": kind.example()}).decode()
-    return f"## Answer\nJSON schema of the answer: {schema}\nForm of the reply: {example}"
+def messages(rung: Rung, query: str, form: AnswerForm, turns: int, calls: int, output: int) -> tuple[Message, ...]:
+    schema = orjson.dumps(form.schema()).decode()
+    example = orjson.dumps(form.example()).decode()
+    asked = f"## Task\n{query}\n\n## Form of the answer\nJSON schema: {schema}\nFor example: {example}"
+    return system_text(rung, turns, calls, output), user(asked)

@@ -1,129 +1,136 @@
-"""What a policy's last words say: the object in them, decoded once, or a named reason why there is none."""
+"""What a policy's last words say: the object in them, or a named reason why there is none.
+
+Lenient where nothing can be meant but one thing: an empty `limit` beside an answer and an empty `answer` beside a limit
+are harmless. Strict about the rest: a key of another name is no part of the form.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-MOST_TEXT = 200_000
-"""Characters of a final reply that are looked at; a longer one is not an answer."""
+LONGEST = 400_000
+"""Characters of a last reply that are looked at."""
 
-_TRIES = 64
+DEEPEST = 24
+"""Levels that a value may have; no true one has more than four."""
+
+_PLACES = 64
 """Places at which an object may begin that are tried."""
 
-_DEEPEST = 24
-"""Levels that an answer may have: no true one has more than four."""
+
+@dataclass(frozen=True, slots=True)
+class PlainAnswer:
+    """A value that is said to be the answer."""
+
+    value: Any
 
 
 @dataclass(frozen=True, slots=True)
-class FinalAnswer:
-    """A final object in its form: an answer, or a limit with its evidence."""
+class LimitClaim:
+    """The claim that the page does not hold what is asked."""
 
-    status: Literal["ok", "limit"]
-    answer: Any = None
-    reason: str = ""
-    evidence: str = ""
+    reason: str
+    evidence: str
 
 
 @dataclass(frozen=True, slots=True)
-class MissingAnswer:
-    """Why a reply holds no answer: a stable reason, and what to tell a person."""
+class FormError:
+    """Why a reply is neither: a stable code, and what to tell a person."""
 
     reason: str
     detail: str
 
 
-def read(text: str) -> FinalAnswer | MissingAnswer:
-    """The answer in a final reply. Total: whatever the text is, this says what is wrong with it."""
+LastWords = PlainAnswer | LimitClaim | FormError
+
+
+def last_words(text: str) -> LastWords:
+    """What a last reply says. Total: whatever the text is."""
     if not text.strip():
-        return MissingAnswer("no_answer", "the final reply is empty")
-    if len(text) > MOST_TEXT:
-        return MissingAnswer("too_long", f"the final reply has {len(text):,} characters, more than {MOST_TEXT:,}")
-    objects = _objects(text)
+        return FormError("no_answer", "the last reply is empty")
+    if len(text) > LONGEST:
+        return FormError("too_long", f"the last reply has {len(text):,} characters, more than {LONGEST:,}")
+    objects = list(_objects(text))
     if not objects:
-        return _without_object(text)
-    stated = [found for found in objects if "status" in found]
-    chosen = stated[-1] if stated else objects[-1]
-    if _deeper(chosen, _DEEPEST):
-        return MissingAnswer("too_deep", f"the answer is nested more than {_DEEPEST} levels deep")
+        return FormError("not_json", f"no JSON object in the last reply: {text.strip()[:80]!r}")
+    chosen = next((value for value in reversed(objects) if "status" in value), objects[-1])
+    if depth(chosen) > DEEPEST:
+        return FormError("too_deep", f"nested more than {DEEPEST} levels deep")
     return _formed(chosen)
 
 
-def _deeper(value: Any, levels: int) -> bool:
-    """Whether a value is nested deeper than `levels`."""
-    layer = [value]
-    for _ in range(levels + 1):
-        inner = [value for value in layer if isinstance(value, list | dict)]
-        layer = [value for box in inner for value in (box.values() if isinstance(box, dict) else box)]
-        if not layer:
-            return False
-    return True
+def depth(value: Any) -> int:
+    """How many levels of arrays and objects a value has, without recursion."""
+    levels, layer = 0, [value]
+    while layer:
+        boxes = [value for value in layer if isinstance(value, list | dict)]
+        layer = [inner for box in boxes for inner in (box.values() if isinstance(box, dict) else box)]
+        levels += bool(boxes)
+    return levels
 
 
-def _objects(text: str) -> list[dict[str, Any]]:
-    """The JSON objects that stand in a text, outermost ones, in order."""
-    found: list[dict[str, Any]] = []
-    at = text.find("{")
-    for _ in range(_TRIES):
-        if at < 0:
-            break
-        try:
-            value, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            at = text.find("{", at + 1)
-            continue
-        found.append(value)
-        at = text.find("{", end)
-    return found
-
-
-def _without_object(text: str) -> MissingAnswer:
+def decoded(text: str) -> Any:
+    """A text as JSON, or a ValueError: numbers that JSON does not have are none."""
     try:
-        value = _DECODER.decode(text.strip())
-        shown = _TYPES.get(type(value), "a number")
-    except (ValueError, RecursionError):
-        return MissingAnswer("not_json", f"no JSON object in the final reply: {text.strip()[:80]!r}")
-    return MissingAnswer("not_object", f"the final reply is JSON but not an object: {shown}")
+        return _DECODER.decode(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
 
 
-def _formed(value: dict[str, Any]) -> FinalAnswer | MissingAnswer:
-    """The object as an answer; what is missing or of another type is named."""
-    unknown = [key for key in value if key not in ("status", "answer", "limit")]
-    if unknown:
-        return MissingAnswer("bad_form", f"unknown key {unknown[0][:40]!r}; the keys are status, answer and limit")
-    if value.get("status") == "ok":
-        if "answer" not in value:
-            return MissingAnswer("bad_form", "status is 'ok' but there is no 'answer'")
-        if value.get("limit") is not None:
-            return MissingAnswer("bad_form", "status is 'ok' but there is a 'limit'")
-        return FinalAnswer("ok", value["answer"])
-    if value.get("status") == "limit":
-        limit = value.get("limit")
-        reason, evidence = (limit.get("reason"), limit.get("evidence")) if isinstance(limit, dict) else (None, None)
-        if not isinstance(reason, str) or not isinstance(evidence, str):
-            return MissingAnswer(
-                "bad_form", "status is 'limit' but 'limit' has no 'reason' and 'evidence', both strings"
-            )
-        if value.get("answer") is not None:
-            return MissingAnswer("bad_form", "status is 'limit' but there is an 'answer'")
-        return FinalAnswer("limit", None, reason, evidence)
-    return MissingAnswer("bad_form", f"status is {str(value.get('status'))[:40]!r}, not 'ok' or 'limit'")
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects that stand in a text, the outermost, in order."""
+    start = text.find("{")
+    for _ in range(_PLACES):
+        if start < 0:
+            return
+        try:
+            value, start = _DECODER.raw_decode(text, start)
+            yield value
+        except (ValueError, RecursionError):
+            start += 1
+        start = text.find("{", start)
 
 
-_TYPES = {list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+def _formed(value: dict[str, Any]) -> LastWords:
+    unknown = next((key for key in value if key not in ("status", "answer", "limit")), None)
+    if unknown is not None:
+        return FormError("bad_form", f"unknown key {unknown[:40]!r}; the keys are status, answer and limit")
+    status, answer, limit = (value.get(key) for key in ("status", "answer", "limit"))
+    if status == "ok" and _empty(limit):
+        return PlainAnswer(answer) if "answer" in value else FormError("bad_form", "status is 'ok', without 'answer'")
+    if status == "limit" and _empty(answer):
+        told = limit if isinstance(limit, dict) else {}
+        reason, evidence = told.get("reason"), told.get("evidence")
+        if isinstance(reason, str) and isinstance(evidence, str):
+            return LimitClaim(reason, evidence)
+        return FormError("bad_form", "'limit' needs a 'reason' and 'evidence', both strings")
+    if status in ("ok", "limit"):
+        return FormError("bad_form", f"status is {status!r}, and there is an answer and a limit")
+    return FormError("bad_form", f"status is {str(status)[:40]!r}, not 'ok' or 'limit'")
 
 
-def _no_constant(name: str) -> Any:
+def _empty(value: Any) -> bool:
+    """Whether nothing is said: null, an empty text, list or object, or an object of such."""
+    return not any(map(_said, value.values())) if isinstance(value, dict) else not _said(value)
+
+
+def _said(value: Any) -> bool:
+    return value is not None and value not in ("", [], {})
+
+
+def _constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _finite(text: str) -> float:
+def _float(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(f"{text[:20]} is too large")
     return value
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
+_DECODER = json.JSONDecoder(parse_constant=_constant, parse_float=_float)

@@ -1,144 +1,175 @@
-"""The program around a policy's program: gives it the page, and sees what it does with BeautifulSoup.
+"""The program around a policy's program, sent to the sandbox as text: it looks at a page, or runs an extractor on many.
 
-This file is sent to the sandbox as text. What it saw goes to a file, not to the output: whether
-a soup was made of the page, whether something was found in it, and whether something was read from it.
+In a submission every page has a process of its own, made before any page is read: it knows its own page and no other,
+cannot start processes, and what it leaves in the folder is removed before the next begins. One that crashes, hangs or
+lies about itself costs its own page. Nothing in here knows what is right.
 """
 
 from __future__ import annotations
 
-import functools
+import contextlib
+import io
 import json
 import linecache
+import os
 import re
+import resource
+import select
+import shutil
+import signal
 import sys
+import tempfile
+import time
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup
-from bs4.css import CSS
-from bs4.element import Comment, NavigableString, PageElement, Tag
+from bs4.element import Comment, NavigableString, Tag
 
 GIVEN = "given.json"
-SEEN = "seen.json"
+RESULTS = "results.json"
 MAIN = "program.py"
+PARSERS = ("html.parser", "lxml", "lxml-xml", "xml", "html5lib")
+MOST_BYTES = 1_000_000
+"""Bytes of output that a page may have."""
+MISSING = "<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head><body><h1>404 Not Found</h1></body></html>\n"
 
 
-class PageWatch:
-    """What was seen. Only what happens in a soup made of the page counts, and only after the soup is made."""
+def scope(page: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The names that a program finds."""
+    html: str = page["html"]
 
-    def __init__(self, page: str) -> None:
-        self.page = page
-        self.soups: list[Any] = []
-        self.seen = {"found": False, "read": False}
-        self.inside = 0
-        """How many watched calls are under way: what the library does within one of them is not the policy's doing."""
+    def make_soup(parser: str = "html.parser") -> BeautifulSoup:
+        if parser not in PARSERS:
+            raise ValueError(
+                "make_soup takes the name of a parser, no markup: make_soup() is the page, "
+                'BeautifulSoup(text, "html.parser") any text'
+            )
+        return BeautifulSoup(html, parser)
 
-    def made(self, soup: Any, markup: Any) -> None:
-        text = markup.decode("utf-8", "replace") if isinstance(markup, bytes) else markup
-        if isinstance(text, str) and text.strip() and (text in self.page or 2 * len(text) >= len(self.page)):
-            self.soups.append(soup)
+    def load(href: str) -> str:
+        """The page behind a link of this site; where there is none, the page that says so."""
+        path = str(href).partition("#")[0].strip()
+        forms = (path, path.removeprefix("."), f"/{path.lstrip('./')}")
+        return next((page["links"][form] for form in forms if form in page["links"]), MISSING)
 
-    def note(self, what: str, node: Any) -> None:
-        if self.inside or self.seen[what] or not self.soups:
-            return
-        while node.parent is not None:
-            node = node.parent
-        self.seen[what] = any(node is soup for soup in self.soups)
-
-    def method(self, owner: Any, name: str, what: str, node: Callable[[Any], Any] = lambda self: self) -> None:
-        """Notes each call of a method that comes to something."""
-        original: Callable[..., Any] = getattr(owner, name)
-
-        @functools.wraps(original)
-        def watched(this: Any, *args: Any, **kwargs: Any) -> Any:
-            self.inside += 1
-            try:
-                result = original(this, *args, **kwargs)
-            finally:
-                self.inside -= 1
-            if result:
-                self.note(what, node(this))
-            return result
-
-        setattr(owner, name, watched)
-
-    def walk(self, owner: Any, name: str, what: str) -> None:
-        """Notes what a method or property yields."""
-        member = vars(owner)[name]
-        original: Any = member.fget if isinstance(member, property) else member
-
-        @functools.wraps(original)
-        def watched(this: Any, *args: Any, **kwargs: Any) -> Any:
-            for element in original(this, *args, **kwargs):
-                self.note(what, this)
-                yield element
-
-        setattr(owner, name, property(watched) if isinstance(member, property) else watched)
+    names: dict[str, Any] = {"__name__": "__main__", "HTML": html, "make_soup": make_soup, "load": load}
+    names |= {"QUERY": given["query"], "SCHEMA": given["schema"], "re": re, "json": json}
+    return names | {kind.__name__: kind for kind in (BeautifulSoup, NavigableString, Tag, Comment)}
 
 
-def instrument(watch: PageWatch) -> None:
-    """Watches the places through which everything goes that BeautifulSoup finds and gives out."""
-    create = BeautifulSoup.__init__
-
-    @functools.wraps(create)
-    def made(self: Any, markup: Any = "", *args: Any, **kwargs: Any) -> None:
-        text = markup.read() if hasattr(markup, "read") else markup
-        create(self, text, *args, **kwargs)
-        watch.made(self, text)
-
-    BeautifulSoup.__init__ = made  # type: ignore[method-assign]
-    watch.method(PageElement, "_find_all", "found")
-    for name in ("select", "select_one"):
-        watch.method(CSS, name, "found", lambda css: css.tag)
-    for name in ("children", "descendants", "__iter__"):
-        watch.walk(Tag, name, "found")
-    watch.walk(Tag, "_all_strings", "read")
-    for name in ("get", "__getitem__", "decode", "encode", "prettify"):
-        watch.method(Tag, name, "read")
-    single = vars(Tag)["string"]
-
-    def string(self: Any) -> Any:
-        value = single.fget(self)
-        if value:
-            watch.note("read", self)
-        return value
-
-    Tag.string = property(string, single.fset)  # type: ignore[assignment,method-assign]
-
-
-def run(code: str, names: dict[str, Any]) -> None:
-    """Runs the program as `python program.py` would; its traceback begins at its own lines."""
+def execute(code: str, names: dict[str, Any]) -> None:
     linecache.cache[MAIN] = (len(code), None, code.splitlines(keepends=True), MAIN)
+    exec(compile(code, MAIN, "exec", dont_inherit=True), names)
+
+
+def look(given: dict[str, Any]) -> None:
+    """Runs a program as `python program.py` would; its traceback begins at its own lines."""
     try:
-        exec(compile(code, MAIN, "exec", dont_inherit=True), names)
+        execute(given["code"], scope(given["pages"][0], given))
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - it is the policy's program; it is told what went wrong
         trace = error.__traceback__
-        traceback.print_exception(type(error), error, trace.tb_next if trace else None)
+        while trace is not None and trace.tb_frame.f_code.co_filename != MAIN:
+            trace = trace.tb_next
+        traceback.print_exception(type(error), error, trace)
         sys.exit(1)
 
 
+def extracted(given: dict[str, Any]) -> str:
+    """What the program makes of the one page that it is given, as JSON."""
+    names = scope(given["pages"][0], given)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+        execute(given["code"], names)
+        if callable(names.get("extract")):
+            return json.dumps(names["extract"](given["pages"][0]["html"]), allow_nan=False)
+    return json.dumps(json.loads(printed.getvalue()), allow_nan=False)
+
+
+def serve(inlet: int, outlet: int) -> None:
+    """The life of a page's process: waits for its page, extracts, says what came of it."""
+    with os.fdopen(inlet, "rb") as pipe:
+        given = json.loads(pipe.read())
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+    try:
+        said = {"value": extracted(given)}
+    except BaseException as error:  # noqa: BLE001 - it is the policy's program; the page is lost, the others are not
+        said = {"error": f"{type(error).__name__}: {error}"[:300]}
+    with os.fdopen(outlet, "wb") as pipe:
+        pipe.write(json.dumps(said).encode())
+
+
+def children(count: int) -> list[tuple[int, int, int]]:
+    """As many processes, each with a pipe to it and one from it, of which no other has an end."""
+    made: list[tuple[int, int, int]] = []
+    for _ in range(count):
+        theirs, to_child = os.pipe()
+        from_child, back = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            for fd in (to_child, from_child, *(fd for _, *ends in made for fd in ends)):
+                os.close(fd)
+            with contextlib.suppress(BaseException):
+                serve(theirs, back)
+            os._exit(0)
+        os.close(theirs)
+        os.close(back)
+        made.append((pid, to_child, from_child))
+    return made
+
+
+def heard(child: tuple[int, int, int], given: dict[str, Any], seconds: float) -> dict[str, str]:
+    """What one process makes of its page within its time."""
+    pid, to_child, from_child = child
+    with contextlib.suppress(BrokenPipeError), os.fdopen(to_child, "wb") as pipe:
+        pipe.write(json.dumps(given).encode())
+    end, data = time.monotonic() + seconds, b""
+    while len(data) <= MOST_BYTES:
+        if not select.select([from_child], [], [], max(0.0, end - time.monotonic()))[0]:
+            break
+        piece = os.read(from_child, 65536)
+        if not piece:
+            break
+        data += piece
+    os.close(from_child)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    if len(data) > MOST_BYTES:
+        return {"error": f"more than {MOST_BYTES:,} bytes of output"}
+    if time.monotonic() >= end:
+        return {"error": f"no result after {seconds:g} s"}
+    try:
+        said = json.loads(data)
+        return {name: str(said[name]) for name in ("value", "error") if name in said}
+    except (ValueError, TypeError):
+        return {"error": "the process ended without a result"}
+
+
+def sweep() -> None:
+    """Removes whatever a page's process left behind."""
+    for folder in {Path.cwd(), Path(tempfile.gettempdir())}:
+        for path in folder.iterdir():
+            with contextlib.suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
 def main() -> None:
+    count = int(sys.stdin.readline())
+    made = children(count)
     given = json.loads(Path(GIVEN).read_text("utf-8"))
     Path(GIVEN).unlink()
-    html: str = given["html"]
-    watch = PageWatch(html)
-    instrument(watch)
-
-    def make_soup(parser: str = "html.parser") -> BeautifulSoup:
-        return BeautifulSoup(html, parser)
-
-    names: dict[str, Any] = {"__name__": "__main__", "make_soup": make_soup, "re": re, "json": json}
-    names |= {"HTML": html, "QUERY": given["query"], "CONSTRAINTS": given["constraints"]}
-    names |= {kind.__name__: kind for kind in (BeautifulSoup, NavigableString, Tag, Comment)}
-    try:
-        run(given["code"], names)
-    finally:
-        seen = {"seal": given["seal"], "made": bool(watch.soups), **watch.seen}
-        Path(SEEN).write_text(json.dumps(seen), "utf-8")
+    if not made:
+        look(given)
+        return
+    results = []
+    for child, page in zip(made, given["pages"], strict=True):
+        results.append(heard(child, {**given, "pages": [page]}, given["seconds"]))
+        sweep()
+    Path(RESULTS).write_text(json.dumps(results), "utf-8")
 
 
 if __name__ == "__main__":

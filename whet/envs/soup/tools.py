@@ -1,111 +1,96 @@
-"""The two tools: a program run beside the page, and a step to another page. Both take effect at once."""
+"""The tools: a program that looks at the page, and the extractor that is handed in. Jobs as data, and what is told."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from whet.envs.soup.prompt import constraints
-from whet.keys import seed_for
+from whet.envs.soup.reply import DEEPEST, decoded, depth
 from whet.sandbox.jobs import MIB, Limits, run_python
-from whet.types import Task, ToolSpec, Work, WorkResult
+from whet.types import ToolSpec, Work, WorkResult
 
-GIVEN, SEEN = "given.json", "seen.json"
+GIVEN, RESULTS = "given.json", "results.json"
 """What the program around the policy's finds and what it leaves: see `runner.py`."""
 
 _ENDED = {
-    "deadline": "TIMEOUT: the program was stopped after {wall:g} s.",
-    "memory": "OUT OF MEMORY: the program was stopped.",
-    "output": "TOO MUCH OUTPUT: the program was stopped.",
-    "killed": "KILLED: the program was stopped by the system.",
+    "deadline": "TIMEOUT: stopped after {wall:g} s.",
+    "memory": "OUT OF MEMORY: stopped.",
+    "output": "TOO MUCH OUTPUT: stopped.",
+    "killed": "KILLED by the system.",
     "refused": "NOT RUN: {detail}.",
 }
 
 
-def _takes(name: str, about: str) -> dict[str, Any]:
-    properties = {name: {"type": "string", "description": about}}
-    return {"type": "object", "properties": properties, "required": [name], "additionalProperties": False}
+def _tool(name: str, about: str, takes: str, what: str) -> ToolSpec:
+    properties = {takes: {"type": "string", "description": what}}
+    return ToolSpec(
+        name,
+        about,
+        {"type": "object", "properties": properties, "required": [takes], "additionalProperties": False},
+    )
 
 
-TOOLS = (
-    ToolSpec(
-        "run_python",
-        "Run a Python program with HTML, QUERY, CONSTRAINTS and make_soup in scope; returns what it prints.",
-        _takes("code", "the program"),
-    ),
-    ToolSpec(
-        "navigate",
-        "Open another page of the site; HTML is that page from then on.",
-        _takes("href", "the href of a link"),
-    ),
-)
+LOOK = _tool("run_python", "Run a program beside the page; returns what it prints.", "code", "the program")
+SUBMIT = _tool("submit", "Hand in the extractor. This ends the task.", "program", "the program")
+ARGUMENT = {"run_python": "code", "submit": "program"}
 
 
-@dataclass(slots=True)
-class SoupAttempt:
-    """Where an attempt stands: the page it is on, the calls it made, and what was seen of BeautifulSoup."""
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """A page as programs get it, with the pages that its links lead to."""
 
-    task: Task
-    html: str = ""
-    ran: int = 0
-    moved: int = 0
-    other: int = 0
-    """Calls that are neither: unknown tools, arguments of the wrong type."""
-    made: bool = False
-    found: bool = False
-    read: bool = False
-    visited: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.html = self.task.data["html"]
-
-    @property
-    def calls(self) -> int:
-        return self.ran + self.moved + self.other
-
-    @property
-    def used_soup(self) -> bool:
-        """A soup was made of the page, and something came out of it."""
-        return self.made and (self.found or self.read)
+    html: str
+    links: Mapping[str, str]
 
 
-def program(attempt: SoupAttempt, code: str, limits: Limits) -> Work:
-    """The job that runs a policy's program on the page that is open now."""
-    data = attempt.task.data
+@dataclass(frozen=True, slots=True)
+class PageOutput:
+    """What an extractor made of one page: a value, or why there is none."""
+
+    value: Any = None
+    error: str = ""
+
+
+def limits_of(seconds: float, output: int) -> Limits:
+    return Limits(wall=seconds, cpu=seconds, memory=1024 * MIB, output=output)
+
+
+def look(code: str, page: WebPage, query: str, schema: Any, limits: Limits) -> Work:
+    """The job that runs a program on the page that is shown."""
+    return _job(code, [page], query, schema, limits, 0)
+
+
+def submission(code: str, pages: Sequence[WebPage], query: str, schema: Any, limits: Limits) -> Work:
+    """The job that runs an extractor on every page, each in a process of its own."""
+    return _job(code, pages, query, schema, limits, len(pages))
+
+
+def _job(code: str, pages: Sequence[WebPage], query: str, schema: Any, limits: Limits, processes: int) -> Work:
     given = {
-        "html": attempt.html,
-        "query": data["query"],
-        "constraints": constraints(attempt.task.label.kind),
         "code": code,
-        "seal": _seal(attempt),
+        "pages": [{"html": page.html, "links": dict(page.links)} for page in pages],
+        "query": query,
+        "schema": schema,
+        "seconds": max(1.0, 0.9 * limits.wall / len(pages)),
     }
     try:
         text = orjson.dumps(given).decode()
     except (TypeError, ValueError):
         text = "\ud800"  # the code is not valid Unicode; the sandbox refuses it by name
-    return run_python(_runner(), files={GIVEN: text}, limits=limits, collect=[SEEN])
+    files = {GIVEN: text}
+    return run_python(_runner(), files=files, stdin=f"{processes}\n", limits=limits, collect=[RESULTS])
 
 
-def sandbox_limits(seconds: float, output: int) -> Limits:
-    return Limits(wall=seconds, cpu=seconds, memory=768 * MIB, output=output)
-
-
-def told(attempt: SoupAttempt, result: WorkResult, limits: Limits) -> str:
-    """What the policy reads of a run; what was seen goes into the attempt."""
+def told(result: WorkResult, limits: Limits) -> str:
+    """What the policy reads of a program that looked."""
     value: Mapping[str, Any] = result.value if isinstance(result.value, Mapping) else {}
-    _note(attempt, value.get("files") or {})
-    lines = []
-    if result.error:
-        ended = _ENDED.get(result.error, f"NOT RUN: {result.error}.")
-        lines.append(ended.format(wall=limits.wall, detail=result.detail))
-    for name in ("stdout", "stderr"):
-        if value.get(name):
-            lines.append(f"{name.upper()}:\n{value[name].rstrip()}")
+    lines = [ended(result, limits)] if result.error else []
+    lines += [f"{name.upper()}:\n{value[name].rstrip()}" for name in ("stdout", "stderr") if value.get(name)]
     if value.get("truncated"):
         lines.append(f"(output cut after {limits.output:,} characters)")
     if not result.error and value.get("exit_code"):
@@ -113,42 +98,32 @@ def told(attempt: SoupAttempt, result: WorkResult, limits: Limits) -> str:
     return "\n".join(lines) or "(no output: print what you want to see)"
 
 
-def navigate(attempt: SoupAttempt, href: str) -> str:
-    """Moves the attempt to the page that `href` names and says so."""
-    pages: Mapping[str, str] = attempt.task.data["pages"]
-    if not pages:
-        return "Error: this site has only the page that is open."
-    for name in _spellings(href.strip()):
-        if name in pages:
-            attempt.html = pages[name]
-            attempt.visited.append(name)
-            return f"Opened {name}. HTML is now that page."
-    return f"Error: there is no page {href.strip()[:200]!r}. The page that was open still is."
+def ended(result: WorkResult, limits: Limits) -> str:
+    """How a job ended that did not run to its end."""
+    return _ENDED.get(result.error, f"NOT RUN: {result.error}.").format(wall=limits.wall, detail=result.detail)
 
 
-def _spellings(href: str) -> list[str]:
-    """The href as it stands, with or without a slash before it, then without query, then without fragment."""
-    bare = href.partition("#")[0]
-    forms = []
-    for text in (href, bare, bare.partition("?")[0]):
-        forms += [text, text.removeprefix("/"), f"/{text}", text.removesuffix("/")]
-    return [form for form in forms if form]
-
-
-def _note(attempt: SoupAttempt, files: Mapping[str, str]) -> None:
+def outputs(result: WorkResult, count: int, limits: Limits) -> list[PageOutput]:
+    """What the extractor made of each page; where the job as a whole came to nothing, that is why."""
+    value: Mapping[str, Any] = result.value if isinstance(result.value, Mapping) else {}
     try:
-        seen = orjson.loads(files.get(SEEN, ""))
+        found = orjson.loads((value.get("files") or {}).get(RESULTS, ""))
     except orjson.JSONDecodeError:
-        return
-    if isinstance(seen, dict) and seen.get("seal") == _seal(attempt):
-        attempt.made |= seen.get("made") is True
-        attempt.found |= seen.get("found") is True
-        attempt.read |= seen.get("read") is True
+        found = None
+    if not isinstance(found, list) or len(found) != count:
+        why = ended(result, limits) if result.error else "the program ended without results"
+        return [PageOutput(error=why)] * count
+    return [_output(said) for said in found]
 
 
-def _seal(attempt: SoupAttempt) -> str:
-    """A word that a program which writes the file of what was seen itself would have to know."""
-    return f"{seed_for('soup seal', attempt.task.id, attempt.task.data['query'], attempt.calls):x}"
+def _output(said: Any) -> PageOutput:
+    if not isinstance(said, dict) or not isinstance(said.get("value"), str):
+        return PageOutput(error=str(said.get("error", "no result"))[:300] if isinstance(said, dict) else "no result")
+    try:
+        value = decoded(said["value"])
+    except ValueError as problem:
+        return PageOutput(error=f"not JSON: {problem}"[:300])
+    return PageOutput(error="nested too deep") if depth(value) > DEEPEST else PageOutput(value)
 
 
 @functools.cache

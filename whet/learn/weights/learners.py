@@ -106,8 +106,18 @@ def _reinforce(order: Any, course: WeightsCourse, folder: Folder, form: ChatForm
     from whet.learn.weights.grpo import grpo_segment
 
     limits, policy = course.shop.session.limits, course.judge.initial
-    place = course.shop.env, course.tasks, policy, limits, folder, form
+    place = staged(course), course.tasks, policy, limits, folder, form
     return grpo_segment(order, course.config, *place, course.beside)
+
+
+def staged(course: WeightsCourse) -> Environment:
+    """The environment as far as a schedule of its own has come, by what each segment solved at its end."""
+    env = course.shop.env
+    if not hasattr(env, "next_environment"):
+        return env
+    rates = [record.log[-1]["solved"] for record in course.segments if "solved" in record.log[-1]]
+    after: Environment = env.next_environment(rates)
+    return after
 
 
 def _require() -> None:

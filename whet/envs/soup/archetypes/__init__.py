@@ -1,4 +1,4 @@
-"""Every archetype, one module a family; a family is its tuple `ARCHETYPES`."""
+"""Every archetype, one module a family; a family is its tuple `KINDS`."""
 
 from __future__ import annotations
 
@@ -6,23 +6,19 @@ import functools
 import importlib
 from collections.abc import Mapping
 
-from whet.envs.soup.archetype import Archetype
+from whet.envs.soup.archetype import TaskKind
 from whet.errors import WhetError
 
-FAMILIES = (
-    *("primer", "core", "traversal", "tables", "gotchas", "forms"),
-    *("jsonld", "advanced", "hard", "multipage", "i18n", "limit"),
-)
+FAMILIES = ("primer", "record", "rows", "computed", "table", "nested", "form", "data", "site", "i18n", "bulk")
 
 
 @functools.cache
-def archetypes() -> Mapping[str, Archetype]:
+def kinds() -> Mapping[str, TaskKind]:
     """All of them by name, in the order of the families."""
-    found: dict[str, Archetype] = {}
+    found: dict[str, TaskKind] = {}
     for family in FAMILIES:
-        module = importlib.import_module(f"{__name__}.{family}")
-        for archetype in module.ARCHETYPES:
-            if archetype.name in found:
-                raise WhetError(f"two archetypes are called {archetype.name}")
-            found[archetype.name] = archetype
+        for made in importlib.import_module(f"{__name__}.{family}").KINDS:
+            if made.name in found:
+                raise WhetError(f"two archetypes are called {made.name}")
+            found[made.name] = made
     return found

@@ -1,92 +1,139 @@
-"""i18n: text in other languages and scripts, and with signs beyond letters."""
+"""Other languages: labels, amounts and dates as they are written elsewhere; the question is in English all the same."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
 
-from whet.envs.soup.answers import Text
-from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
-from whet.envs.soup.archetypes.languages import LANGUAGES
-from whet.envs.soup.archetypes.markup import answered, asked, element, mixed
-from whet.envs.soup.words import chance, ident, klass, lookalikes, pick, sentence, whole
+from whet.envs.soup.archetype import kind
+from whet.envs.soup.archetypes.record import names
+from whet.envs.soup.archetypes.table import sides
+from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Side, TaskPlan, TopicRegion
+from whet.envs.soup.kinds import DayForm, MoneyForm, RecordForm
+from whet.envs.soup.oracle import program
+from whet.envs.soup.site.lexicon import pick
+from whet.envs.soup.topics import ORDER
+from whet.envs.soup.traits import Matter, SpellingHabit
 
-TAGS = ("p", "div", "span", "blockquote", "h2")
+KEYS = ("shipping", "tax", "total", "placed")
 
-_CODES = tuple(LANGUAGES)
-_RTL = tuple(code for code, language in LANGUAGES.items() if language.rtl)
 
-_BY_ID = (
-    'Return the text of the element with id "{name}", character by character as it stands.',
-    'What does "#{name}" say? Return its text in the original script, untranslated.',
-    'The element whose id is "{name}" holds a text, maybe not in English. Return it exactly.',
+@dataclass(frozen=True, slots=True)
+class Tongue:
+    """How a language writes an order."""
+
+    headings: tuple[str, str]
+    labels: Mapping[str, str]
+    months: tuple[str, ...]
+    day: str
+    group: str
+    point: str = ","
+
+    def amount(self, cents: int) -> str:
+        plain = f"{cents / 100:,.2f}"
+        return plain.translate({ord(","): self.group, ord("."): self.point}) + "&nbsp;€"
+
+    def date(self, value: date) -> str:
+        return self.day.format(d=value.day, m=self.months[value.month - 1], y=value.year)
+
+
+def _tongue(headings: str, labels: str, months: str, day: str, group: str) -> Tongue:
+    own, other = headings.split("|")
+    return Tongue((own, other), dict(zip(KEYS, labels.split("|"), strict=True)), tuple(months.split()), day, group)
+
+
+TONGUES = (
+    _tongue(
+        "Ihre Bestellung|Frühere Bestellung",
+        "Versandkosten|Mehrwertsteuer|Gesamtbetrag|Bestellt am",
+        "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+        "{d}. {m} {y}",
+        ".",
+    ),
+    _tongue(
+        "Votre commande|Commande précédente",
+        "Frais de port|TVA|Montant total|Commandé le",
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "{d} {m} {y}",
+        "\u202f",
+    ),
+    _tongue(
+        "Su pedido|Pedido anterior",
+        "Gastos de envío|IVA|Importe total|Fecha del pedido",
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "{d} de {m} de {y}",
+        ".",
+    ),
+    _tongue(
+        "Il suo ordine|Ordine precedente",
+        "Spese di spedizione|Imposta|Totale|Ordinato il",
+        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+        "{d} {m} {y}",
+        ".",
+    ),
+    _tongue(
+        "Uw bestelling|Eerdere bestelling",
+        "Verzendkosten|Btw|Totaalbedrag|Besteld op",
+        "januari februari maart april mei juni juli augustus september oktober november december",
+        "{d} {m} {y}",
+        ".",
+    ),
+    _tongue(
+        "Twoje zamówienie|Wcześniejsze zamówienie",
+        "Koszt dostawy|Podatek|Razem do zapłaty|Data zamówienia",
+        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
+        "{d} {m} {y}",
+        "\u00a0",
+    ),
 )
 
 
-def _draft(rng: random.Random, name: str, text: str, parts: tuple[str, ...]) -> TaskDraft:
-    return TaskDraft(
-        query=asked(rng, _BY_ID, name=name),
-        answer=text,
-        sheet=Sheet(parts),
-        code=(answered(f"' '.join(soup.find(id={name!r}).get_text().split())"),),
-    )
+@kind("hard")
+def foreign_order(desk: Desk) -> TaskPlan:
+    """What shipping, tax and order cost, and when it was placed, on a page in another language."""
+    tongue = pick(desk.rng, TONGUES)
+    drawn = TopicRegion.drawn(desk, ORDER, KEYS, ("dl", "table", "div", "ul"))
+    headings: dict[Side, str] = {"own": tongue.headings[0], "other": tongue.headings[1]}
+    region = TopicRegion(desk, ORDER, drawn.traits, False, drawn.form, tongue.labels, headings)
+    wanted = tuple(desk.rng.sample(KEYS, 3))
+    forms = {key: DayForm() if key == "placed" else MoneyForm() for key in wanted}
+
+    def inner(desk: Desk, spelled: SpellingHabit, order: Matter) -> str:
+        rows = []
+        for key in random.Random(order["total"]).sample(KEYS, len(KEYS)):
+            shown = tongue.date(order[key]) if key == "placed" else tongue.amount(order[key])
+            rows.append(region.labelled(spelled.labelled(tongue.labels[key]), shown))
+        return region.framed("\n".join(rows))
+
+    def draw(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:
+        own = region.draw(rng)
+        return own, {key: ORDER[key].truth(own[key]) for key in wanted}
+
+    def write(rng: random.Random, matter: Any, plan: PagePlan) -> PageDraft:
+        return sides(rng, region, {"own": matter, "other": region.draw(rng)}, plan.hide, inner)
+
+    def question(address: Address) -> str:
+        told = ", ".join(f"`{key}` ({ORDER[key].ask})" for key in wanted)
+        return f"Of {region.where(address)}, return {told}. The page is in another language."
+
+    body = f"""
+labels, months = {dict(tongue.labels)!r}, {tongue.months!r}
+found = {{}}
+for label in soup.find(class_=OWN).find_all(class_=LABEL):
+    key = next(key for key, said in labels.items() if same(label.get_text(), [said]))
+    shown = text(label.find_next(class_=VALUE).get_text())
+    if key == "placed":
+        month = next(number for number, name in enumerate(months, 1) if re.search(r"\\b%s\\b" % name, shown))
+        date, year = re.search(r"\\d+", shown).group(), re.search(r"\\d{{4}}", shown).group()
+        found[key] = "%s-%02d-%02d" % (year, month, int(date))
+    else:
+        found[key] = int(re.sub(r"\\D", "", shown)) / 100
+return {{key: found[key] for key in {wanted!r}}}"""
+    ask: dict[Address, str] = {way: question(way) for way in ("given", "described", "meaning")}
+    return TaskPlan(RecordForm(forms), ask, program(names(region), body), draw, write)
 
 
-@archetype("medium", 2, Text(), size="small")
-def extract_multilingual(rng: random.Random) -> TaskDraft:
-    """The text of an element in one of ten languages."""
-    name, code = ident(rng), pick(rng, _CODES)
-    text = LANGUAGES[code].text(rng)
-    parts = [element(rng, pick(rng, TAGS), text, ("id", name), ("lang", code))]
-    for number, near in enumerate(lookalikes(rng, name, 3)):
-        other = code if number % 2 else pick(rng, _CODES)
-        parts.append(element(rng, pick(rng, TAGS), LANGUAGES[other].text(rng), ("id", near), ("lang", other)))
-    return _draft(rng, name, text, mixed(rng, parts))
-
-
-@archetype("medium", 2, Text(), size="small")
-def extract_rtl(rng: random.Random) -> TaskDraft:
-    """The text of an element that is written from right to left."""
-    name, code = ident(rng), pick(rng, _RTL)
-    text = LANGUAGES[code].text(rng)
-    attributes = [("id", name), ("dir", "rtl"), *([("lang", code)] if chance(rng, 0.7) else [])]
-    parts = [element(rng, pick(rng, TAGS), text, *attributes)]
-    nearby = lookalikes(rng, name, 3)
-    texts = (LANGUAGES[pick(rng, _RTL)].text(rng), LANGUAGES[pick(rng, ("zh", "ja", "ko"))].text(rng), sentence(rng))
-    for near, other, way in zip(nearby, texts, ("rtl", "ltr", "auto"), strict=True):
-        parts.append(element(rng, pick(rng, TAGS), other, ("id", near), ("dir", way)))
-    return _draft(rng, name, text, mixed(rng, parts))
-
-
-_EMOJI = (
-    *("😀", "😂", "🥳", "😎", "🤔", "😴", "🙌", "👍", "👋", "💪", "🙏", "👀"),
-    *("🌍", "🌙", "🌈", "🔥", "🌊", "🌱", "🌻", "🍁", "🐝", "🐢", "🦊", "🐙"),
-    *("🍎", "🍞", "🍕", "🍣", "☕", "🍰", "🥑", "🌶️", "🍇", "🧀", "🍪", "🥨"),
-    *("🚀", "🚲", "🚆", "⛵", "🏠", "🗺️", "⏰", "💡", "📚", "✏️", "🎸", "🎯"),
-    *("👩‍💻", "🧑‍🚀", "👨‍👩‍👧", "🏳️‍🌈", "👍🏽", "🤝🏿", "🇯🇵", "🇧🇷", "🇩🇪", "1️⃣", "❤️", "✅"),
-)
-_SIGNS = ("€", "£", "¥", "₹", "₩", "₺", "₿", "§", "°", "½", "±", "→", "∞", "№", "™", "…")
-
-
-@archetype("easy", 2, Text(), size="small")
-def extract_emoji_content(rng: random.Random) -> TaskDraft:
-    """The text of an element with emoji and signs among its words."""
-    name = ident(rng)
-    text = _lively(rng)
-    tag = pick(rng, TAGS)
-    parts = [element(rng, tag, text, ("id", name), ("class", klass(rng)))]
-    parts += [element(rng, tag, _lively(rng), ("id", near)) for near in lookalikes(rng, name, 2)]
-    return _draft(rng, name, text, mixed(rng, parts))
-
-
-def _lively(rng: random.Random) -> str:
-    """Sentences with emoji, at least one, and sometimes another sign."""
-    said = [
-        f"{sentence(rng)} {pick(rng, _EMOJI)}" if chance(rng, 0.5) else sentence(rng) for _ in range(whole(rng, 1, 3))
-    ]
-    said.insert(whole(rng, 0, len(said)), pick(rng, _EMOJI) * whole(rng, 1, 2))
-    if chance(rng, 0.3):
-        said.append(f"{pick(rng, _SIGNS)}{whole(rng, 2, 999)}")
-    return " ".join(said)
-
-
-ARCHETYPES = (extract_multilingual, extract_rtl, extract_emoji_content)
+KINDS = (foreign_order,)

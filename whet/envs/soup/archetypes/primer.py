@@ -1,73 +1,105 @@
-"""Primer: one element and a handful of characters, for a model that has yet to learn the tools."""
+"""Primer: a handful of characters, for a model that has yet to learn what an extractor is."""
 
 from __future__ import annotations
 
 import random
+from typing import Any
 
-from whet.envs.soup.answers import Integer, Text
-from whet.envs.soup.archetype import Sheet, TaskDraft, archetype
-from whet.envs.soup.words import ADJECTIVES, NOUNS, path, phrase, pick, whole
+from whet.envs.soup.archetype import kind
+from whet.envs.soup.desk import Desk, PageDraft, PagePlan, TaskPlan
+from whet.envs.soup.kinds import AnswerForm, ListForm, NumberForm, TextForm
+from whet.envs.soup.oracle import program
+from whet.envs.soup.site.lexicon import whole
+from whet.envs.soup.withhold import withheld
 
 
-@archetype("primer", 1, Text(), size="bare")
-def extract_by_id(rng: random.Random) -> TaskDraft:
-    """The text of the one span, by its id."""
-    text = phrase(rng)
-    return TaskDraft(
-        query='Return the text of the element with id "target".',
-        answer=text,
-        sheet=Sheet((f'<span id="target">{text}</span>',)),
-        code=('print(json.dumps({"answer": make_soup().find(id="target").get_text()}))',),
+def _plan(desk: Desk, form: AnswerForm, query: str, body: str, draw: Any, write: Any) -> TaskPlan:
+    """A page of one element, or one that withholds what it would hold."""
+
+    def written(rng: random.Random, matter: Any, plan: PagePlan) -> PageDraft:
+        shown = write(matter)
+        if plan.hide != "own":
+            return PageDraft((shown,))
+        made = withheld(rng, desk.site, (shown, ""))
+        return PageDraft((made.markup,), stubs=made.links, limit=made)
+
+    def drawn(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:
+        matter = draw(rng)
+        return matter, len(matter) if isinstance(form, NumberForm) else matter
+
+    return TaskPlan(form, {"given": query, "described": query, "meaning": query}, program("", body), drawn, written)
+
+
+def _phrase(desk: Desk, rng: random.Random) -> str:
+    return f"{desk.words.phrase(rng)} {rng.getrandbits(20):x}"
+
+
+@kind("primer")
+def text_by_id(desk: Desk) -> TaskPlan:
+    """The text of the one element with an id."""
+    name = desk.look.ident("own")
+    return _plan(
+        desk,
+        TextForm(),
+        f'Return the text of the element with id "{name}".',
+        f"return text(soup.find(id={name!r}).get_text())",
+        lambda rng: _phrase(desk, rng),
+        lambda matter: f'<span id="{name}">{matter}</span>',
     )
 
 
-@archetype("primer", 1, Text(), size="bare")
-def extract_by_class(rng: random.Random) -> TaskDraft:
-    """The text of the one div, by its class."""
-    text = phrase(rng)
-    return TaskDraft(
-        query='Return the text of the element with class "target".',
-        answer=text,
-        sheet=Sheet((f'<div class="target">{text}</div>',)),
-        code=('print(json.dumps({"answer": make_soup().find(class_="target").get_text()}))',),
+@kind("primer")
+def text_by_class(desk: Desk) -> TaskPlan:
+    """The text of the one element with a class."""
+    name = desk.key("own")
+    return _plan(
+        desk,
+        TextForm(),
+        f'Return the text of the element with class "{name}".',
+        f"return text(soup.find(class_={name!r}).get_text())",
+        lambda rng: _phrase(desk, rng),
+        lambda matter: f"<p>{desk.words.noun(desk.rng)}</p>{desk.box('div', 'own', matter)}",
     )
 
 
-@archetype("primer", 1, Text(), size="bare")
-def extract_by_tag(rng: random.Random) -> TaskDraft:
-    """The text of the one heading."""
-    text = phrase(rng)
-    return TaskDraft(
-        query="Return the text of the h1 heading.",
-        answer=text,
-        sheet=Sheet((f"<h1>{text}</h1>",)),
-        code=('print(json.dumps({"answer": make_soup().h1.get_text()}))',),
+@kind("primer")
+def link(desk: Desk) -> TaskPlan:
+    """Where the link of a class leads."""
+    name = desk.key("own")
+    return _plan(
+        desk,
+        TextForm(),
+        f'Return the href of the link with class "{name}".',
+        f'return soup.find("a", class_={name!r})["href"]',
+        lambda rng: desk.words.path(rng),
+        lambda matter: desk.box("a", "own", "open", f' href="{matter}"'),
     )
 
 
-@archetype("primer", 1, Text(), size="bare")
-def extract_attribute(rng: random.Random) -> TaskDraft:
-    """Where the one link leads."""
-    href = path(rng)
-    return TaskDraft(
-        query="Return the href of the link.",
-        answer=href,
-        sheet=Sheet((f'<a href="{href}">{phrase(rng)}</a>',)),
-        code=('print(json.dumps({"answer": make_soup().a["href"]}))',),
+@kind("primer")
+def item_texts(desk: Desk) -> TaskPlan:
+    """The items of the one list."""
+    return _plan(
+        desk,
+        ListForm(TextForm()),
+        "Return the texts of the li elements, in order.",
+        'return [text(item.get_text()) for item in soup.find_all("li")]',
+        lambda rng: [_phrase(desk, rng) for _ in range(whole(rng, 2, 6))],
+        lambda matter: f"<ul>{''.join(f'<li>{item}</li>' for item in matter)}</ul>",
     )
 
 
-@archetype("primer", 1, Integer(), size="bare")
-def count_elements(rng: random.Random) -> TaskDraft:
+@kind("primer")
+def item_count(desk: Desk) -> TaskPlan:
     """How many items the one list has."""
-    count = whole(rng, 2, 9)
-    items = "".join(f"<li>{pick(rng, ADJECTIVES)} {pick(rng, NOUNS)}</li>" for _ in range(count))
-    return TaskDraft(
-        query="How many li elements does the list have?",
-        answer=count,
-        sheet=Sheet((f"<ul>{items}</ul>",)),
-        code=('print(json.dumps({"answer": len(make_soup().find_all("li"))}))',),
+    return _plan(
+        desk,
+        NumberForm(),
+        "How many li elements are there?",
+        'return len(soup.find_all("li"))',
+        lambda rng: [_phrase(desk, rng) for _ in range(whole(rng, 2, 40))],
+        lambda matter: f"<ul>{''.join(f'<li>{item}</li>' for item in matter)}</ul>",
     )
 
 
-ARCHETYPES = (extract_by_id, extract_by_class, extract_by_tag, extract_attribute, count_elements)
+KINDS = (text_by_id, text_by_class, link, item_texts, item_count)

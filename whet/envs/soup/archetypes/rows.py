@@ -1,0 +1,178 @@
+"""Rows: the list that is meant and not the one beside it, whole, filtered, or the best of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from whet.envs.soup.archetype import kind
+from whet.envs.soup.archetypes.record import ASKED, listed, names
+from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion
+from whet.envs.soup.kinds import AnswerForm, ListForm, RecordForm, TextForm
+from whet.envs.soup.oracle import program
+from whet.envs.soup.site.lexicon import pick
+from whet.envs.soup.topics import ARTICLE, FLAT, INVOICE, JOB, ORDER, PERSON, PRODUCT, SESSION
+from whet.envs.soup.traits import Matter, Topic
+
+Answer = Callable[[Sequence[Matter]], Any]
+
+
+def plan_of(
+    region: TopicRegion,
+    form: AnswerForm,
+    question: Callable[[Address], str],
+    body: str,
+    answer: Answer,
+    *,
+    sizes: tuple[int, int] = (3, 9),
+    gaps: Sequence[str] = (),
+) -> TaskPlan:
+    """A task on the list that is meant. `gaps` are traits that a row may leave out."""
+
+    def draw(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:
+        own = region.several(rng, *sizes)
+        if plan.missing and gaps:
+            pick(rng, own)[pick(rng, tuple(gaps))] = None
+        return own, answer(own)
+
+    def write(rng: random.Random, matter: Any, plan: PagePlan) -> PageDraft:
+        return region.rows_page(rng, matter, sizes, plan.hide)
+
+    ask = {address: question(address) for address in ASKED}
+    return TaskPlan(form, ask, program(names(region), f"found = rows(soup.find(class_=OWN))\n{body}"), draw, write)
+
+
+def all_rows(
+    desk: Desk, topic: Topic, keys: Sequence[str], forms: Sequence[str], count: int, sizes: tuple[int, int] = (3, 9)
+) -> TaskPlan:
+    """Every row with `count` of its traits, the first among them."""
+    region = TopicRegion.drawn(desk, topic, keys, forms, many=True)
+    wanted = (keys[0], *desk.rng.sample(list(keys[1:]), count - 1))
+    rest, asked = wanted[1:], [topic[key] for key in wanted]
+    form = ListForm(RecordForm({key: topic[key].form(missing=key in rest) for key in wanted}))
+
+    def question(address: Address) -> str:
+        told = listed([f"`{key}` ({topic[key].ask})" for key in wanted])
+        return f"List {region.where(address)}: an array of objects with {told}, in the order of the page."
+
+    return plan_of(
+        region,
+        form,
+        question,
+        f"return [{{key: row[key] for key in {wanted!r}}} for row in found]",
+        lambda own: [{trait.key: trait.truth(row[trait.key]) for trait in asked} for row in own],
+        sizes=sizes,
+        gaps=rest,
+    )
+
+
+@kind("medium")
+def products(desk: Desk) -> TaskPlan:
+    """The products of a shop, without the advertisements."""
+    return all_rows(desk, PRODUCT, ("name", "price", "before", "rating", "sku"), ("cards",), 2)
+
+
+@kind("medium")
+def staff(desk: Desk) -> TaskPlan:
+    """Who works somewhere now."""
+    return all_rows(desk, PERSON, ("name", "role", "phone", "email"), ("grid", "cards"), 3)
+
+
+@kind("medium")
+def programme(desk: Desk) -> TaskPlan:
+    """The sessions that take place."""
+    return all_rows(desk, SESSION, ("title", "speaker", "room", "date", "seats"), ("grid", "cards"), 3)
+
+
+@kind("hard")
+def invoices(desk: Desk) -> TaskPlan:
+    """The invoices that are not paid, with their sums and days."""
+    return all_rows(desk, INVOICE, ("number", "customer", "net", "tax", "due"), ("grid",), 4)
+
+
+@kind("hard")
+def under_price(desk: Desk) -> TaskPlan:
+    """The flats that cost at most so much and let pets in."""
+    keys = ("address", "rent", "rooms", "area", "pets")
+    region = TopicRegion.drawn(desk, FLAT, keys, ("grid", "cards"), many=True)
+    most = desk.words.cents(desk.rng, 90_000, 260_000)
+
+    def question(address: Address) -> str:
+        return (
+            f"Of {region.where(address)}, return the addresses of those that allow pets and whose monthly rent is at "
+            f"most {most / 100:.2f}, in the order of the page."
+        )
+
+    return plan_of(
+        region,
+        ListForm(TextForm()),
+        question,
+        f'return [row["address"] for row in found if row["pets"] and row["rent"] <= {most / 100}]',
+        lambda own: [row["address"] for row in own if row["pets"] and row["rent"] <= most],
+        sizes=(6, 14),
+    )
+
+
+def _best(desk: Desk, topic: Topic, keys: Sequence[str], key: str, word: str, most: bool) -> TaskPlan:
+    """The first trait of the row in which `key` is the largest or the smallest."""
+    region = TopicRegion.drawn(desk, topic, keys, ("grid", "cards"), many=True)
+    name, chosen = topic.traits[0], "max" if most else "min"
+
+    def question(address: Address) -> str:
+        return f"Of {region.where(address)}, return {name.ask} of the {topic.thing} {word}."
+
+    return plan_of(
+        region,
+        name.form(),
+        question,
+        f"return {chosen}(found, key=lambda row: row[{key!r}])[{name.key!r}]",
+        lambda own: (max if most else min)(own, key=lambda row: row[key])[name.key],
+        sizes=(4, 12),
+    )
+
+
+@kind("medium")
+def cheapest(desk: Desk) -> TaskPlan:
+    """The cheapest product that is no advertisement."""
+    return _best(desk, PRODUCT, ("name", "price", "before", "rating"), "price", "that costs least now", most=False)
+
+
+@kind("medium")
+def best_paid(desk: Desk) -> TaskPlan:
+    """The open job that pays most."""
+    return _best(desk, JOB, ("title", "company", "salary", "city", "hours"), "salary", "that pays most", most=True)
+
+
+@kind("medium")
+def earliest(desk: Desk) -> TaskPlan:
+    """The order that was placed first."""
+    return _best(desk, ORDER, ("number", "placed", "total", "items"), "placed", "that was placed first", most=False)
+
+
+@kind("hard")
+def long_reads(desk: Desk) -> TaskPlan:
+    """The titles of the issue that take longest to read, in order of length."""
+    keys = ("title", "author", "minutes", "published")
+    region = TopicRegion.drawn(desk, ARTICLE, keys, ("grid", "cards"), many=True)
+
+    def question(address: Address) -> str:
+        return (
+            f"Of {region.where(address)}, return the titles of those that take more than 20 minutes to read, in the "
+            "order of their day of publication, the oldest first."
+        )
+
+    def answer(own: Sequence[Matter]) -> list[str]:
+        return [row["title"] for row in sorted(own, key=lambda row: row["published"]) if row["minutes"] > 20]
+
+    return plan_of(
+        region,
+        ListForm(TextForm()),
+        question,
+        'found.sort(key=lambda row: row["published"])\nreturn [row["title"] for row in found if row["minutes"] > 20]',
+        answer,
+        sizes=(4, 11),
+    )
+
+
+KINDS = (products, staff, programme, invoices, under_price, cheapest, best_paid, earliest, long_reads)

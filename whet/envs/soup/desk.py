@@ -1,0 +1,283 @@
+"""Where a task is written: the site, its spelling habits, and the regions of which its pages are made.
+
+A region is a part of a page that shows one record or many. Every page has at least two that are alike: the one that the
+question means and one that it does not. Their order, their spellings and what is withheld change from page to page; the
+classes, headings and forms belong to the site.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from whet.envs.soup.kinds import AnswerForm
+from whet.envs.soup.site import Lexicon, Look, Site
+from whet.envs.soup.site.lexicon import pick, whole
+from whet.envs.soup.traits import CURRENCIES, Matter, SpellingHabit, Topic, Trait, spelling
+from whet.envs.soup.withhold import Withheld, withheld
+
+Address = Literal["given", "described", "meaning"]
+"""How a question says where to look: by class, by the words that stand there, or by what is meant."""
+
+Side = Literal["own", "other"]
+"""The region that the question means, and the one like it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageDraft:
+    """A page before it is built."""
+
+    parts: tuple[str, ...]
+    title: str = ""
+    head: str = ""
+    tail: str = ""
+    state: Mapping[str, Any] | None = None
+    links: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Parts of the pages that `load` finds, by href."""
+    stubs: Mapping[str, str] = field(default_factory=dict)
+    """What `load` finds as it is: documents, images, a form to sign in."""
+    limit: Withheld | None = None
+    """What is withheld of what is asked; None on a page that answers."""
+    secrets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PagePlan:
+    """What is drawn for one page before its matter: which values it leaves out and what it withholds."""
+
+    missing: bool = False
+    hide: Side | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """What an archetype says about one site: the question, the oracle, and how a page comes about."""
+
+    form: AnswerForm
+    ask: Mapping[Address, str]
+    program: str
+    draw: Callable[[random.Random, PagePlan], tuple[Any, Any]]
+    """The matter of a page and its true answer."""
+    write: Callable[[random.Random, Any, PagePlan], PageDraft]
+    unseen: int = 5
+    """Pages beside the explored one, at most: fewer where a page is long."""
+
+
+class Desk:
+    """One site at work. `rng` draws what belongs to the task; what belongs to a page is drawn by the page's own."""
+
+    def __init__(self, site: Site, rng: random.Random) -> None:
+        self.site = site
+        self.rng = rng
+        self.look: Look = site.look
+        self.words: Lexicon = site.words
+        self.currency = pick(rng, CURRENCIES)
+        self._keys: dict[str, str] = {}
+        self._tags: dict[str, str] = {}
+        self._open: dict[tuple[str, str], str] = {}
+
+    def key(self, role: str) -> str:
+        """The class that this role alone has."""
+        if role not in self._keys:
+            self._keys[role] = self.look.key(role)
+        return self._keys[role]
+
+    def open(self, tag: str, role: str, more: str = "") -> str:
+        """An opening tag of the role, in the look of the site."""
+        if (tag, role) not in self._open:
+            self._open[tag, role] = f'<{tag} class="{self.look.cls(role)}"{self.look.attrs(role)}'
+        return f"{self._open[tag, role]}{more}>"
+
+    def tag(self, role: str, *choices: str) -> str:
+        """Which of these tags the site uses for the role."""
+        if role not in self._tags:
+            self._tags[role] = self.look.tag(role, *choices)
+        return self._tags[role]
+
+    def box(self, tag: str, role: str, inner: str, more: str = "") -> str:
+        return f"{self.open(tag, role, more)}{inner}</{tag}>"
+
+    def spelling(self, rng: random.Random) -> SpellingHabit:
+        return spelling(rng, self.currency)
+
+    def labels(self, traits: Sequence[Trait]) -> dict[str, str]:
+        """The label that the site gives to each trait."""
+        return {trait.key: pick(self.rng, trait.labels) for trait in traits}
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRegion:
+    """How a site shows records of a topic, and how its two like regions are told apart."""
+
+    desk: Desk
+    topic: Topic
+    traits: tuple[Trait, ...]
+    many: bool
+    form: str
+    """`dl`, `table`, `div`, `ul` for one record by labels; `card` without labels; `grid` or `cards` for many."""
+    labels: Mapping[str, str]
+    headings: Mapping[Side, str]
+    shuffled: bool = True
+    """Whether the order of what is in it changes from page to page."""
+
+    @classmethod
+    def drawn(
+        cls, desk: Desk, topic: Topic, keys: Sequence[str], forms: Sequence[str], *, many: bool = False
+    ) -> TopicRegion:
+        own, other = (topic.many_own, topic.many_other) if many else (topic.own, topic.other)
+        headings: dict[Side, str] = {"own": pick(desk.rng, own), "other": pick(desk.rng, other)}
+        traits = tuple(topic[key] for key in keys)
+        return cls(desk, topic, traits, many, pick(desk.rng, tuple(forms)), desk.labels(topic.traits), headings)
+
+    # ---------------------------------------------------------------------------------------- the question
+
+    def where(self, address: Address) -> str:
+        """How a question says which region is meant."""
+        if address == "meaning":
+            return self.topic.many if self.many else self.topic.single
+        thing = f"{self.topic.thing}s" if self.many else self.topic.thing
+        if address == "given":
+            return f'the {thing} in the element with class "{self.desk.key("own")}"'
+        return f'the {thing} under the heading "{self.headings["own"]}"'
+
+    def what(self, key: str, address: Address) -> str:
+        """How a question speaks of a trait."""
+        trait = self.topic[key]
+        named = address == "described" and trait is not self.topic.traits[0]
+        return f'what is labelled "{self.labels[key]}"' if named else trait.ask
+
+    # ---------------------------------------------------------------------------------------- matter
+
+    def draw(self, rng: random.Random) -> dict[str, Any]:
+        """A record with the traits that this region shows."""
+        words = self.desk.words
+        return {trait.key: trait.draw(words, rng) for trait in self.traits}
+
+    def several(self, rng: random.Random, low: int, high: int) -> list[dict[str, Any]]:
+        """Records of which the first trait differs."""
+        found: dict[Any, dict[str, Any]] = {}
+        wanted, first = whole(rng, low, high), self.traits[0].key
+        while len(found) < wanted:
+            record = self.draw(rng)
+            found.setdefault(record[first], record)
+        return list(found.values())
+
+    # ---------------------------------------------------------------------------------------- markup
+
+    def write(self, rng: random.Random, side: Side, inner: str, note: str = "") -> str:
+        """The region with its heading."""
+        desk = self.desk
+        heading = self.headings[side]
+        level = desk.tag("heading", "h2", "h3", "h4", "div")
+        head = desk.box(level, "heading", heading.upper() if rng.random() < 0.15 else heading)
+        return desk.box(desk.tag("region", "section", "div", "article"), side, f"\n{head}\n{inner}\n{note}")
+
+    def record(self, rng: random.Random, spelled: SpellingHabit, matter: Matter, cover: Mapping[str, str] = {}) -> str:
+        """One record; `cover` is what stands in the place of a value."""
+        rows = []
+        for trait in rng.sample(self.traits, len(self.traits)) if self.shuffled else self.traits:
+            value = matter[trait.key]
+            if value is None and trait.key not in cover:
+                continue
+            shown = cover.get(trait.key) or trait.show(value, spelled)
+            label = spelled.labelled(self._label(rng, trait))
+            rows.append(self._classed(trait, label, shown) if self.bare else self.labelled(label, shown))
+        return self.framed("\n".join(rows))
+
+    def framed(self, inner: str) -> str:
+        """The lines of a record in what holds them together."""
+        if self.form in ("dl", "ul"):
+            return self.desk.box(self.form, "sheet", f"\n{inner}\n")
+        return self.desk.box("table", "sheet", f"\n<tbody>{inner}</tbody>\n") if self.form == "table" else inner
+
+    @property
+    def bare(self) -> bool:
+        """Whether a value has a class of its own; where a name stands alone, no word beside it."""
+        return self.form in ("card", "cards")
+
+    def _classed(self, trait: Trait, label: str, shown: str) -> str:
+        desk = self.desk
+        tag = desk.tag(trait.key, "span", "div", "p")
+        if trait is self.topic.traits[0]:
+            return desk.box(desk.tag("name", "h3", "h4", "strong", "div"), trait.key, shown)
+        cue = desk.box(desk.tag("cue", "small", "i", "span"), "cue", label)
+        return desk.box(tag, trait.key, f"{cue} {shown}")
+
+    def _label(self, rng: random.Random, trait: Trait) -> str:
+        """The site's label, or now and then another word for the same."""
+        return pick(rng, trait.labels) if rng.random() < 0.2 else self.labels[trait.key]
+
+    def labelled(self, label: str, shown: str) -> str:
+        """A value beside its label."""
+        desk = self.desk
+        if self.form == "dl":
+            return f"{desk.box('dt', 'label', label)}{desk.box('dd', 'value', shown)}"
+        if self.form == "table":
+            return f"<tr>{desk.box('th', 'label', label)}{desk.box('td', 'value', shown)}</tr>"
+        tag = "li" if self.form == "ul" else "div"
+        return f"<{tag}>{desk.box('span', 'label', label)} {desk.box('span', 'value', shown)}</{tag}>"
+
+    def rows(self, rng: random.Random, spelled: SpellingHabit, matters: Sequence[Matter]) -> str:
+        """Many records: a table whose columns change their order, or cards."""
+        desk = self.desk
+        if self.form == "cards":
+            tag = desk.tag("card", "li", "div", "article")
+            cards = "\n".join([desk.box(tag, "row", self.record(rng, spelled, matter)) for matter in matters])
+            return desk.box("ul", "list", f"\n{cards}\n") if tag == "li" else cards
+        columns = rng.sample(self.traits, len(self.traits)) if self.shuffled else list(self.traits)
+        heads = "".join([f"<th>{spelled.labelled(self._label(rng, trait))}</th>" for trait in columns])
+        lines = [
+            desk.box("tr", "row", "".join([f"<td>{_cell(trait, matter, spelled)}</td>" for trait in columns]))
+            for matter in matters
+        ]
+        body = "\n".join(lines)
+        return desk.box("table", "list", f"\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n")
+
+    # ---------------------------------------------------------------------------------------- pages
+
+    def record_page(self, rng: random.Random, own: Matter, hide: Side | None, key: str, title: str = "") -> PageDraft:
+        """A page with the record that is meant and one that is not; one of the two may withhold a value."""
+        spelled, other = self.desk.spelling(rng), self.draw(rng)
+        made = self.hidden(rng, spelled, own if hide == "own" else other, key) if hide else None
+        parts = []
+        for side, matter in (("own", own), ("other", other)):
+            cover = {key: made.markup} if made is not None and hide == side else {}
+            parts.append(self.write(rng, side, self.record(rng, spelled, matter, cover)))  # type: ignore[arg-type]
+        return page_of(rng, parts, made, hide, title)
+
+    def rows_page(
+        self, rng: random.Random, own: Sequence[Matter], sizes: tuple[int, int], hide: Side | None, title: str = ""
+    ) -> PageDraft:
+        """A page with the list that is meant and one that is not; one of the two may be withheld."""
+        spelled, other = self.desk.spelling(rng), self.several(rng, *sizes)
+        parts, made = [], None
+        for side, matters in (("own", own), ("other", other)):
+            inner = self.rows(rng, spelled, matters)
+            if hide == side:
+                made = withheld(rng, self.desk.site, (inner, ""))
+                inner = made.markup
+            parts.append(self.write(rng, side, inner))  # type: ignore[arg-type]
+        return page_of(rng, parts, made, hide, title)
+
+    def hidden(self, rng: random.Random, spelled: SpellingHabit, matter: Matter, key: str) -> Withheld:
+        """What stands in the place of a value of this record."""
+        trait = self.topic[key]
+        second = trait.draw(self.desk.words, rng)
+        value = matter[key] if matter[key] is not None else second
+        return withheld(rng, self.desk.site, (trait.show(value, spelled), trait.show(second, spelled)))
+
+
+def page_of(
+    rng: random.Random, parts: Sequence[str], made: Withheld | None, hide: Side | None, title: str = ""
+) -> PageDraft:
+    """The parts, in an order that is drawn, with what is withheld among them."""
+    mixed = rng.sample(list(parts), len(parts))
+    stubs = made.links if made is not None else {}
+    return PageDraft(tuple(mixed), title, stubs=stubs, limit=made if hide == "own" else None)
+
+
+def _cell(trait: Trait, matter: Matter, spelled: SpellingHabit) -> str:
+    value = matter[trait.key]
+    return "" if value is None else trait.show(value, spelled)

@@ -1,0 +1,80 @@
+"""What the oracle's programs begin with: reading the spellings of a value, and the labels of a region.
+
+An oracle knows the classes of its site and nothing of a page. It is a BeautifulSoup program like any policy's, runs in
+the same sandbox, and comes to the same under every parser; `PARSER` is the one it uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from whet.envs.soup.traits import Trait
+
+PRELUDE = r"""
+PARSER = "html.parser"
+MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+def text(shown):
+    return " ".join(shown.split())
+def money(shown):
+    return float(re.sub(r"[^\d.]", "", shown))
+def number(shown):
+    found = float(re.search(r"\d[\d,]*(?:\.\d+)?", shown).group().replace(",", ""))
+    return int(found) if found.is_integer() else found
+def day(shown):
+    iso = re.search(r"\d{4}-\d\d-\d\d", shown)
+    if iso:
+        return iso.group()
+    month = MONTHS.index(re.search(r"[A-Za-z]{3}", shown).group().lower()) + 1
+    year = re.search(r"\d{4}", shown).group()
+    date = re.search(r"\b\d{1,2}\b", shown.replace(year, "")).group()
+    return "%s-%02d-%02d" % (year, month, int(date))
+READ = {"text": text, "money": money, "number": number, "day": day}
+def read(trait, shown):
+    key, sort, labels, yes = trait
+    shown = text(shown)
+    if not shown:
+        return None
+    return shown == yes if sort == "flag" else READ[sort](shown)
+def soup_of(html):
+    return BeautifulSoup(html, PARSER)
+def same(label, labels):
+    return text(label).rstrip(": ").casefold() in [one.casefold() for one in labels]
+def by_label(box, trait):
+    for label in box.find_all(class_=LABEL):
+        if same(label.get_text(), trait[2]):
+            return read(trait, label.find_next(class_=VALUE).get_text(" "))
+    return None
+def by_class(box, trait):
+    found = box.find(class_=CLASSES[trait[0]])
+    if found is None:
+        return None
+    for cue in found.find_all(class_=CUE):
+        cue.extract()
+    return read(trait, found.get_text(" "))
+def record(box):
+    find = by_class if CLASSES else by_label
+    return {trait[0]: find(box, trait) for trait in TRAITS}
+def rows(box):
+    if CLASSES:
+        return [record(card) for card in box.find_all(class_=ROW)]
+    heads = [head.get_text() for head in box.find("thead").find_all("th")]
+    order = [next(trait for trait in TRAITS if same(head, trait[2])) for head in heads]
+    made = []
+    for line in box.find_all(class_=ROW):
+        cells = line.find_all("td")
+        made.append({trait[0]: read(trait, cell.get_text(" ")) for trait, cell in zip(order, cells)})
+    return made
+"""
+
+
+def names_of(traits: Sequence[Trait], classes: Mapping[str, str], **keys: str) -> str:
+    """The names that the prelude wants: traits, their classes where a region has no labels, and classes of the site."""
+    told = [(trait.key, trait.sort, trait.labels, trait.words[0]) for trait in traits]
+    lines = [f"TRAITS = {told!r}", f"CLASSES = {dict(classes)!r}"]
+    return "\n".join(lines + [f"{name} = {value!r}" for name, value in keys.items()])
+
+
+def program(names: str, body: str) -> str:
+    """A program whose `extract` has this body; it is given `soup`."""
+    inner = "\n".join(f"    {line}" for line in body.strip().splitlines())
+    return f"{PRELUDE}{names}\ndef extract(html):\n    soup = soup_of(html)\n{inner}\n"
