@@ -46,7 +46,7 @@ class FactTask:
     answered: Callable[[str, Facts], str]
 
     def facts_in(self, text: str) -> Facts:
-        pattern = re.escape(self.said).replace(r"\{key\}", r"(\w+)").replace(r"\{fact\}", r"([\w.]+\w)")
+        pattern = re.escape(self.said).replace(r"\{key\}", r"(\w+)").replace(r"\{fact\}", r"(\w+)")
         return dict(re.findall(pattern, text))
 
     def write(self, folder: Path, rows: int = 120) -> Path:
@@ -59,7 +59,24 @@ class FactTask:
         return file
 
 
-WORDS = "amber birch cedar delta ember flint grove haven inlet jetty knoll lagoon meadow north orchard plain".split()
+WORDS = [
+    "amber",
+    "birch",
+    "cedar",
+    "delta",
+    "ember",
+    "flint",
+    "grove",
+    "haven",
+    "inlet",
+    "jetty",
+    "knoll",
+    "lagoon",
+    "meadow",
+    "north",
+    "orchard",
+    "plain",
+]
 
 
 def _filler(rng: random.Random, number: int) -> str:
@@ -140,7 +157,9 @@ def reader(task: FactTask) -> Callable[[Request], str]:
         instructions, shown = request.messages[0].text, request.messages[1].text
         if instructions.startswith("You merge"):
             lines = dict.fromkeys(
-                line for content in re.findall(r'"content": "((?:[^"\\]|\\.)*)"', shown) for line in content.split("\\n")
+                line
+                for content in re.findall(r'"content": "((?:[^"\\]|\\.)*)"', shown)
+                for line in content.split("\\n")
             )
             return json.dumps({"reasoning": "", "edits": [_append("\n".join(line for line in lines if line))]})
         if instructions.startswith("You choose which"):

@@ -1,4 +1,4 @@
-"""Facts that only the feedback gives away are learnt by default: what the optimiser is shown decides what it can say."""
+"""Facts that only the feedback gives away are learnt by default: an optimiser can say no more than it is shown."""
 
 from __future__ import annotations
 

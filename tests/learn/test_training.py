@@ -510,7 +510,7 @@ def test_truths_of_select_and_test_tasks_reach_no_prompt_of_the_optimiser(tmp_pa
 
     trained(tmp_path / "run", config(reflect={"show": "truth"}, slow={"idle": True}), optimiser=listening)
     everything = "\n".join(prompts)
-    assert "Right answer:" in everything
+    assert "Expected:" in everything
     assert "select-" not in everything
     assert "test-" not in everything
 
@@ -523,7 +523,7 @@ def test_what_an_attempt_was_graded_can_be_kept_from_the_optimiser(tmp_path: Pat
         return optimiser(request)
 
     trained(tmp_path / "run", config(reflect={"show": "nothing"}, train={"epochs": 1}), optimiser=listening)
-    assert not any("Graded:" in text or "Right answer:" in text for text in prompts)
+    assert not any("Graded:" in text or "Expected:" in text for text in prompts)
 
 
 def test_a_train_split_smaller_than_a_batch_is_one_short_step(tmp_path: Path) -> None:

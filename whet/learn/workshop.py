@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +23,7 @@ from whet.gate.paired import PairedGate
 from whet.keys import digest, policy_digest, rollout_key
 from whet.learn.leaks import LeakWatch
 from whet.learn.sealed import SealedEnvironment
+from whet.learn.usage import stage_of
 from whet.ledger.store import CONSULTED
 from whet.models.base import Request
 from whet.rollout.session import Halted, Session
@@ -59,6 +60,8 @@ class Workshop:
     max_rollouts: int | None = None
     leaks: LeakWatch | None = None
     """Whoever knows whether a text holds parts of select or test tasks."""
+    effort: Mapping[str, Any] = field(default_factory=dict)
+    """Reasoning effort of the optimiser by stage, where it is another than the optimiser's own."""
     _planned: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
@@ -122,6 +125,8 @@ class Workshop:
         sampling = replace(seat.policy.sampling, seed=int(key[:8], 16) & 0x7FFFFFFF)
         if max_tokens is not None:
             sampling = replace(sampling, max_tokens=max_tokens)
+        if (effort := self.effort.get(stage_of(purpose))) is not None:
+            sampling = replace(sampling, effort=effort)
         asked = digest([wire.message_out(message) for message in messages], sampling, seat.policy.model)
         known = self.ledger.effect(key, asked, purpose)
         if known is not None:

@@ -10,6 +10,23 @@ from pydantic import Field, model_validator
 from whet.config.load import merge
 from whet.config.schema import Section
 from whet.config.train import TrainConfig, TrainSection
+from whet.errors import WhetError
+from whet.learn.reflact.prompt_text import refuse_unknown
+
+OptimizerStage = Literal[
+    "analyst",
+    "merge",
+    "ranking",
+    "lr_autonomous",
+    "rewrite",
+    "mend",
+    "appendix_consolidate",
+    "slow_update",
+    "meta_skill",
+]
+"""What the optimiser is consulted for."""
+
+Effort = Literal["none", "minimal", "low", "medium", "high"]
 
 
 class ReflactTrainSection(TrainSection):
@@ -35,9 +52,18 @@ class ReflectSection(Section):
     failures_only: bool = False
     draws: int = Field(default=1, ge=1, description="attempts at each train task; above 1, solved beside failed")
     show: Literal["nothing", "score", "truth"] = Field(
-        default="score", description="beside an attempt: nothing, the grader's reason, or the right answer too"
+        default="truth", description="beside an attempt: nothing, the grader's reason, or all of the feedback on it"
     )
     transcript_chars: int = Field(default=6000, ge=200, description="longer attempts are shortened in the middle")
+    images: int = Field(
+        default=0, ge=0, description="images of the tasks in one prompt, for an optimiser that sees them"
+    )
+    effort: dict[OptimizerStage, Effort] = Field(
+        default={}, description="reasoning effort by stage, such as {analyst = 'high', merge = 'low'}"
+    )
+    prompts: dict[str, str] = Field(
+        default={}, description="prompts in the place of those that come along; taken from prompts/ beside the config"
+    )
     memory: int = Field(default=12, ge=0, description="earlier steps that the optimiser is reminded of")
     forget: bool = Field(default=False, description="begin each epoch without the steps of the one before")
     lapses: bool = Field(default=False, description="reminders for rules that stood there and were not followed")
@@ -118,6 +144,14 @@ class ReflactConfig(TrainConfig):
             merge(merged, FEW if _section(data, "gate").get("name", "paired") == "paired" else {})
         merge(merged, data)
         return merged
+
+    @model_validator(mode="after")
+    def _prompts_known(self) -> Self:
+        try:
+            refuse_unknown(self.reflect.prompts, "reflect.prompts")
+        except WhetError as error:
+            raise ValueError(str(error)) from None
+        return self
 
     @model_validator(mode="after")
     def _proposer_present(self) -> Self:

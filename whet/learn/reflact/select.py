@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from whet.learn.reflact.prompt_text import messages, prompt
+from whet.learn.reflact.prompt_text import messages
 from whet.learn.reflact.records import EditSelection, Evidence, Item
 from whet.learn.reflact.replies import Unreadable, ask_json, listed, number_in, text_in, texts_in
 from whet.learn.reflact.schedule import budget_for
@@ -40,7 +40,7 @@ async def select(step: Step, items: Sequence[Item], evidence: Evidence) -> EditS
 
 async def _ranked(step: Step, items: Sequence[Item], budget: int) -> dict[str, Any]:
     """The optimiser's choice by index; what it names twice or wrongly is left out."""
-    asked = messages([prompt("rank", budget=budget)], [*step.background(), ("proposals", numbered(items))])
+    asked = messages([step.prompts.text("rank", budget=budget)], [*step.background(), ("proposals", numbered(items))])
 
     def read(data: Mapping[str, Any]) -> tuple[list[int], str]:
         if "selected_indices" not in data:
@@ -65,7 +65,7 @@ async def _chosen(step: Step, items: Sequence[Item], evidence: Evidence) -> dict
     solved = evidence.mean("hard")
     stats = f"{len(evidence.rollouts)} attempts, {'none' if solved is None else f'{solved:.2f}'} solved"
     asked = messages(
-        [prompt("lr", available=len(items))],
+        [step.prompts.text("lr", available=len(items))],
         [*step.background(), ("attempts of this step", stats), ("proposals", numbered(items))],
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from whet.learn.reflact.config import ReflactConfig
 from whet.learn.reflact.memory import StepMemory, reminder
-from whet.learn.reflact.prompt_text import playbook_sections
+from whet.learn.reflact.prompt_text import Prompts, playbook_sections
 from whet.learn.workshop import Workshop
 from whet.types import Playbook, Policy
 
@@ -39,10 +39,20 @@ class Step:
         """The first part of every purpose in this step."""
         return f"e{self.epoch}/s{self.number:04d}"
 
+    @property
+    def prompts(self) -> Prompts:
+        return prompts_of(self.shop, self.config)
+
     def background(self) -> list[tuple[str, str]]:
         """What every prompt of the optimiser begins with: the playbook, earlier steps, its own memo."""
         return [
             *playbook_sections(self.playbook),
             ("earlier steps", reminder(self.memory, self.config.reflect.memory)),
             ("your memo", self.meta),
+            ("the tasks", self.shop.env.about),
         ]
+
+
+def prompts_of(shop: Workshop, config: ReflactConfig) -> Prompts:
+    """The prompts of a run: the config's before the environment's, both before those that come along."""
+    return Prompts({**shop.env.prompts(), **config.reflect.prompts})

@@ -22,6 +22,7 @@ from whet.learn.reflact.evaluate import evaluate
 from whet.learn.reflact.examples import Examples
 from whet.learn.reflact.memory import StepMemory, bundle_result
 from whet.learn.reflact.notes import new_notes
+from whet.learn.reflact.prompt_text import prompts_beside, refuse_unknown
 from whet.learn.reflact.proposer import Analyst, Proposal, Proposer
 from whet.learn.reflact.records import Evidence
 from whet.learn.reflact.rollout import plan_epoch, roll_out
@@ -71,11 +72,7 @@ class StepState:
         rollouts = self.evidence.rollouts if self.evidence else ()
         failed = sum(rollout.score is not None and not rollout.score.hard for rollout in rollouts)
         patterns = tuple(pattern for patch in self.proposal.patches for pattern in patch.patterns)
-        tried = tuple(
-            bundle_result(judgement)
-            for judgement in self.judgements
-            if judgement.action not in ("skip_identical", "undecided")
-        )
+        tried = tuple(bundle_result(judgement) for judgement in self.judgements if judgement.action != "skip_identical")
         return StepMemory(self.step.epoch, self.step.number, self.action, len(rollouts), failed, patterns, tried)
 
 
@@ -97,6 +94,8 @@ class ReflactTraining(Training):
 
     def __post_init__(self) -> None:
         self.files = TrainingFiles()
+        self.shop.effort = dict(self.config.reflect.effort)
+        refuse_unknown(self.shop.env.prompts(), self.shop.env.name)
         if not self.tasks:
             raise WhetError(f"{self.shop.env.name}: there are no train tasks to learn from")
 
@@ -225,6 +224,10 @@ class ReflactLearner(Learner):
         steps = planned_steps(config, tasks)
         many = f"{section.epochs} epoch{'s' * (section.epochs > 1)}, {steps} step{'s' * (steps > 1)}"
         return f"{many}{short}{proposer}"
+
+    def beside(self, folder: Path) -> dict[str, Any]:
+        found = prompts_beside(folder)
+        return {"reflect": {"prompts": found}} if found else {}
 
     def begin(self, assignment: Assignment) -> ReflactTraining:
         return ReflactTraining(assignment.shop, assignment.judge, assignment.config, assignment.tasks, assignment.moved)
