@@ -124,7 +124,7 @@ def config(**sections: Any) -> ReflactConfig:
         "target": {"model": "test:function"},
         "optimizer": {"model": "test:function"},
         "train": {"epochs": 2, "batch_size": 12},
-        "reflect": {"minibatch": 4},
+        "reflect": {"minibatch": 4, "calls": 0},
         "update": {"bring": "halves"},
         "slow": {"use": True},
         "meta": {"use": True},

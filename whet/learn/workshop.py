@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 SELECT = "select"
 """The purpose of rollouts that a gate asked for: shared by all decisions, so an incumbent's draws are taken once."""
 
+THOROUGH = "patient"
+"""The pace at which both sides get every task."""
+
 TIMED = "timed"
 
 LEAK = "leak"
@@ -155,10 +158,15 @@ class Workshop:
         return Decision("reject", self.gate.name, LEAK, detail, alpha=0.0)
 
     async def decide(
-        self, purpose: str, bank: Bank, incumbent: Policy, candidate: Policy, share: float = 1.0
+        self, purpose: str, bank: Bank, incumbent: Policy, candidate: Policy, share: float = 1.0, *, every: bool = False
     ) -> Decision:
-        """Brings `candidate` before the gate; the decision and its evidence are remembered."""
-        gate = replace(self.gate, alpha=self.gate.promise * share) if isinstance(self.gate, PairedGate) else self.gate
+        """Brings `candidate` before the gate; the decision and its evidence are remembered.
+
+        With `every`, a gate that could drop it early looks at every task first: for what the size of a loss rests on.
+        """
+        gate = self.gate
+        if isinstance(gate, PairedGate):
+            gate = replace(gate, alpha=gate.promise * share, pace=THOROUGH if every else gate.pace)
         contest = Contest(purpose, incumbent, candidate, self.select, SELECT)
         return await decide(self.session, gate, bank, contest, self._plan)
 

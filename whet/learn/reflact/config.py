@@ -38,6 +38,7 @@ class ReflactTrainSection(TrainSection):
     epochs: int = Field(default=4, ge=1)
     batch_size: int = Field(default=40, ge=1)
     accumulation: int = Field(default=1, ge=1, description="batches rolled out before one update")
+    reuse: bool = Field(default=True, description="do not attempt a train task again with the very same policy")
 
     @property
     def per_step(self) -> int:
@@ -49,6 +50,7 @@ class ReflectSection(Section):
     """What the analyst is shown and asked for."""
 
     minibatch: int = Field(default=8, ge=1, description="attempts in one analyst's prompt")
+    calls: int = Field(default=1, ge=0, description="analysts of a step, failures first; 0: as many as it takes")
     failures_only: bool = False
     draws: int = Field(default=1, ge=1, description="attempts at each train task; above 1, solved beside failed")
     show: Literal["nothing", "score", "truth"] = Field(
@@ -85,6 +87,9 @@ class UpdateSection(Section):
         description="edits of a step are judged together; if rejected, also in halves; or each by itself",
     )
     credit: bool = Field(default=False, description="thin an accepted bundle by leaving out one edit at a time")
+    evidence: bool = Field(
+        default=True, description="weigh edits by all rollouts so far: promising ones return, doubtful ones leave"
+    )
     max_bytes: int = Field(default=16_000, ge=200, description="the longest that body, hindsight and reminders may get")
     rewrite_tokens: int = Field(default=16_384, ge=256, description="tokens of a reply that holds a whole body")
 
@@ -137,6 +142,8 @@ class ReflactConfig(TrainConfig):
             merge(merged, LEARNING)
         if (preset := PRESETS.get(data.get("preset", "whet"), {})).get("gate"):
             merged = {}  # a published rule has neither alpha nor pace
+        if _section(data, "train").get("proposer", "analyst") == "analyst":
+            merge(merged, ANALYST)
         merge(merged, preset)
         if data.get("optimizer") is None:
             merged.pop("optimizer", None)
@@ -170,16 +177,20 @@ def _section(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 LEARNING: Mapping[str, Any] = {"gate": {"pace": "steady", "alpha": 0.1}}
 """The gate of a learner: what is claimed at the end comes from the sealed test, so it may try a little more."""
 
+ANALYST: Mapping[str, Any] = {"train": {"batch_size": 20}}
+"""Where an analyst reads: a batch has about as many failures as one prompt shows."""
+
 FEW: Mapping[str, Any] = {"update": {"bring": "bundle"}, "gate": {"pace": "patient", "alpha": 0.05}}
 """Where proposals are few and tried before: each is judged whole, and on all tasks."""
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "whet": {},
     "skillopt": {
-        "train": {"epochs": 4, "batch_size": 40, "accumulation": 1, "seed": 42},
+        "train": {"epochs": 4, "batch_size": 40, "accumulation": 1, "reuse": False, "seed": 42},
         "optimizer": {"sampling": {"max_tokens": 16_384}},
         "reflect": {
             "minibatch": 8,
+            "calls": 0,
             "failures_only": False,
             "show": "truth",
             "gate_notes": False,
@@ -194,6 +205,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             "min_edits": 2,
             "merge": 8,
             "bring": "bundle",
+            "evidence": False,
             "max_bytes": 1_000_000,
             "rewrite_tokens": 64_000,
         },

@@ -33,7 +33,7 @@ def _texts() -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompts:
+class OptimizerPrompts:
     """The prompts of a run: those that come along, with `own` in the place of some."""
 
     own: Mapping[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Prompts:
 
 def prompt(name: str, **words: str | int) -> str:
     """A prompt that comes along, whatever replaces it elsewhere."""
-    return Prompts().text(name, **words)
+    return OptimizerPrompts().text(name, **words)
 
 
 def refuse_unknown(own: Mapping[str, str], where: str) -> None:

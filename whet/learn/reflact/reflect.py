@@ -23,6 +23,7 @@ SHORT = 120
 async def reflect(step: Step, evidence: Evidence, budget: int) -> tuple[Patch, ...]:
     """One patch for each minibatch, failures before successes, in the order of the plan. Analysts work in parallel."""
     minibatches = [found for batch in evidence.batches for found in minibatches_of(step, batch)]
+    minibatches = minibatches[: step.config.reflect.calls or len(minibatches)]
     return tuple(
         await together(
             *(
@@ -37,7 +38,10 @@ Minibatch = tuple[Source, str, tuple[Rollout, ...], Mapping[str, Rollout]]
 
 
 def minibatches_of(step: Step, batch: Batch) -> list[Minibatch]:
-    """Failures and successes of a batch, each shuffled and cut; a failure is shown beside a solved draw of its task."""
+    """Failures and successes of a batch, each shuffled and cut; a failure is shown beside a solved draw of its task.
+
+    Where not all can be shown, tasks that some playbook of the run has solved and this one has not come first.
+    """
     section = step.config.reflect
     solved = {task_name(rollout): rollout for rollout in reversed(batch.solved)}
     sides: list[tuple[Source, tuple[Rollout, ...]]] = [("failure", batch.failed)]
@@ -47,6 +51,8 @@ def minibatches_of(step: Step, batch: Batch) -> list[Minibatch]:
     for source, rollouts in sides:
         order = list(rollouts)
         random.Random(seed_for("reflact", "minibatch", batch.seed, source)).shuffle(order)
+        if section.calls and source == "failure":
+            order.sort(key=lambda rollout: rollout.ticket.index not in step.solved)  # within reach comes first
         for index, at in enumerate(range(0, len(order), section.minibatch)):
             name = f"b{batch.index}-{source[:4]}-{index:03d}"
             beside = solved if source == "failure" else {}
