@@ -38,7 +38,7 @@ class ReflactTrainSection(TrainSection):
     epochs: int = Field(default=4, ge=1)
     batch_size: int = Field(default=40, ge=1)
     accumulation: int = Field(default=1, ge=1, description="batches rolled out before one update")
-    reuse: bool = Field(default=True, description="do not attempt a train task again with the very same policy")
+    reuse: bool = Field(default=False, description="do not attempt a train task again with the very same policy")
 
     @property
     def per_step(self) -> int:
@@ -177,8 +177,9 @@ def _section(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 LEARNING: Mapping[str, Any] = {"gate": {"pace": "steady", "alpha": 0.1}}
 """The gate of a learner: what is claimed at the end comes from the sealed test, so it may try a little more."""
 
-ANALYST: Mapping[str, Any] = {"train": {"batch_size": 20}}
-"""Where an analyst reads: a batch has about as many failures as one prompt shows."""
+ANALYST: Mapping[str, Any] = {"train": {"batch_size": 20, "reuse": True}}
+"""Where an analyst reads: a batch has about as many failures as one prompt shows, and is read again rather than drawn
+again. Worked examples live on new draws."""
 
 FEW: Mapping[str, Any] = {"update": {"bring": "bundle"}, "gate": {"pace": "patient", "alpha": 0.05}}
 """Where proposals are few and tried before: each is judged whole, and on all tasks."""

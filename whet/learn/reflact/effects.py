@@ -233,4 +233,4 @@ def posterior(solved: Floats, tried: Floats, design: Floats, prior: Floats) -> t
         ease += (slope_ease - cross @ moved) / diagonal
         if float(np.abs(moved).max(initial=0.0)) < 1e-4:
             break
-    return effect, np.linalg.inv(inner)
+    return effect, np.asarray(np.linalg.inv(inner), dtype=np.float64)

@@ -95,7 +95,7 @@ class ReflactTraining(Training):
 
     def __post_init__(self) -> None:
         self.files = TrainingFiles()
-        self.shop.effort = dict(self.config.reflect.effort)
+        self.shop.effort = {str(stage): effort for stage, effort in self.config.reflect.effort.items()}
         refuse_unknown(self.shop.env.prompts(), self.shop.env.name)
         if not self.tasks:
             raise WhetError(f"{self.shop.env.name}: there are no train tasks to learn from")
