@@ -3,13 +3,13 @@
     python bench/reflact_vs_peers.py [--quick] [--json FILE]
 
 All three talk to one loopback server (`reflact_peers/server.py`): a simulated target whose success follows from the
-edits in the skill it is shown, and a simulated optimiser that draws edits by one law from a pool. Every seed has a pool
-of its own, drawn in one of four families (`reflact_peers/world.py`); seeds below 1000 are for choosing settings, the
-table is of others. Helpful edits are likelier to be thought of where the prompt shows right answers. The peers come
-from the package index into virtual environments under `.bench/`, made at the first run. A score is exact: the mean solve
-probability, over all tasks there could be, of the skill exported as best. False accepts are accepted changes whose true
-effect, within the skill that was accepted, is zero or less. At the end, each system once with a small real model as
-target; its score is measured on held-out tickets.
+edits in the skill it is shown, and a simulated optimiser that draws edits by one law from a pool. Every seed has a
+pool of its own, drawn in one of four families (`reflact_peers/world.py`); seeds below 1000 are for choosing settings,
+the table is of others. Helpful edits are likelier to be thought of where the prompt shows right answers. The peers
+come from the package index into virtual environments under `.bench/`, made at the first run. A score is exact: the
+mean solve probability, over all tasks there could be, of the skill exported as best. False accepts are accepted
+changes whose true effect, within the skill that was accepted, is zero or less. At the end, each system once with a
+small real model as target; its score is measured on held-out tickets.
 """
 
 from __future__ import annotations

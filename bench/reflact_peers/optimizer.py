@@ -2,8 +2,8 @@
 
 The law looks at the skill, at the kinds of the tasks shown, at the edits that the prompt reports as tried and at
 whether right answers stand in the prompt, and draws from the pool; the draw is seeded by the prompt. What it knows of
-an edit's worth it owes to the right answers it is shown. Every system gets its proposals from `drawn`, whatever it calls
-them.
+an edit's worth it owes to the right answers it is shown. Every system gets its proposals from `drawn`, whatever it
+calls them.
 """
 
 from __future__ import annotations

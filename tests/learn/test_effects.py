@@ -116,7 +116,7 @@ def test_a_good_edit_of_a_rejected_bundle_returns(tmp_path: Path) -> None:
     settings = config(
         train={"epochs": 4, "batch_size": 12},
         reflect={"calls": 1, "minibatch": 12},
-        update={"bring": "bundle"},
+        update={"bring": "bundle", "evidence": True},
         gate={"pace": "patient"},
         slow={"use": False},
         meta={"use": False},

@@ -88,7 +88,7 @@ class UpdateSection(Section):
     )
     credit: bool = Field(default=False, description="thin an accepted bundle by leaving out one edit at a time")
     evidence: bool = Field(
-        default=True, description="weigh edits by all rollouts so far: promising ones return, doubtful ones leave"
+        default=False, description="weigh edits by all rollouts so far: promising ones return, doubtful ones leave"
     )
     max_bytes: int = Field(default=16_000, ge=200, description="the longest that body, hindsight and reminders may get")
     rewrite_tokens: int = Field(default=16_384, ge=256, description="tokens of a reply that holds a whole body")
@@ -206,7 +206,6 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             "min_edits": 2,
             "merge": 8,
             "bring": "bundle",
-            "evidence": False,
             "max_bytes": 1_000_000,
             "rewrite_tokens": 64_000,
         },
