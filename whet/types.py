@@ -360,6 +360,21 @@ def failed(reason: str, detail: str = "", **parts: float) -> Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Feedback:
+    """An environment's own word on an attempt at a train task, for whoever learns from it.
+
+    `expected` and `got` are what should have come and what came, `why` says what is wrong, and `evidence` is what shows
+    it: a judge's sentence, a failing assertion, the output of a tool. Empty where there is nothing to say.
+    """
+
+    expected: str = ""
+    got: str = ""
+    why: str = ""
+    evidence: str = ""
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Fault:
     """What the service or the host did to an attempt: no evidence about the policy. Recorded, and redone on request."""
 

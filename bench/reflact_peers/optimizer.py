@@ -1,8 +1,9 @@
 """The simulated optimiser: one law of proposing edits, and the reply formats of the systems that ask for them.
 
-The law does not know what an edit is worth. It looks at the skill, at the kinds of the tasks shown and at the edits
-that the prompt reports as tried, and draws from the pool; the draw is seeded by the prompt. Every system gets its
-proposals from `drawn`, whatever it calls them.
+The law looks at the skill, at the kinds of the tasks shown, at the edits that the prompt reports as tried and at
+whether right answers stand in the prompt, and draws from the pool; the draw is seeded by the prompt. What it knows of
+an edit's worth it owes to the right answers it is shown. Every system gets its proposals from `drawn`, whatever it
+calls them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from random import Random
 from typing import Any
 
 from reflact_peers.reading import Reflection, fenced, guidance_before, numbered, patches_in, reads_as, support
-from reflact_peers.world import World
+from reflact_peers.world import World, reference
 
 Json = dict[str, Any]
 
@@ -24,6 +25,8 @@ COUNTS_AFTER_SUCCESS = ((0, 0.5), (1, 0.5))
 REMOVAL = 0.1
 ON_SUBJECT = 4.0
 TRIED = 0.25
+INFORMED = 2.0
+"""How much likelier a helpful edit is thought of for a kind of task whose right answers stand in the prompt."""
 GUIDANCE = 3
 """Sentences that a slow update keeps in its block at most."""
 
@@ -41,7 +44,9 @@ class Draft:
         return {"op": "append", "target": "", "content": self.text}
 
 
-def drawn(world: World, seen: Reflection, rng: Random, most: int) -> list[Draft]:
+def drawn(
+    world: World, seen: Reflection, rng: Random, most: int, informed: frozenset[str] = frozenset()
+) -> list[Draft]:
     """Proposals for one reflection: how many, which kinds they speak of, and whether they add or remove."""
     present = world.present(seen.skill)
     tried = world.present(seen.text) - present
@@ -58,7 +63,9 @@ def drawn(world: World, seen: Reflection, rng: Random, most: int) -> list[Draft]
             open_to = sorted(world.edits.keys() - present - taken)
             kind = rng.choice(kinds) if kinds else ""
             weights = [
-                (ON_SUBJECT if kind in world.edits[one].about else 1.0) * (TRIED if one in tried else 1.0)
+                (ON_SUBJECT if kind in world.edits[one].about else 1.0)
+                * (TRIED if one in tried else 1.0)
+                * (INFORMED if kind in informed and world.edits[one].effect.get(kind, 0.0) > 0.0 else 1.0)
                 for one in open_to
             ]
             name = rng.choices(open_to, weights)[0]
@@ -97,9 +104,14 @@ class Optimizer:
                 return json.dumps({"reasoning": "Distilled.", "meta_skill_content": said})
         raise ValueError(f"the simulated optimiser does not know this prompt:\n{system[:400]}\n{user[:400]}")
 
+    def _informed(self, seen: Reflection) -> frozenset[str]:
+        """The kinds of tasks in a prompt that shows their right answer too."""
+        shown = {found["name"]: found.groupdict().get("kind", "") for found in self.world.asked.finditer(seen.text)}
+        return frozenset(kind for name, kind in shown.items() if reference(self.seed, name) in seen.text)
+
     def _instruction(self, seen: Reflection, rng: Random) -> str:
         text = seen.skill.strip()
-        for draft in drawn(self.world, seen, rng, 99):
+        for draft in drawn(self.world, seen, rng, 99, self._informed(seen)):
             if draft.removes:
                 text = "\n".join(line for line in text.split("\n") if line.strip() != draft.text)
             else:
@@ -107,7 +119,7 @@ class Optimizer:
         return fenced(text)
 
     def _analysis(self, seen: Reflection, rng: Random) -> Json:
-        made = [draft.edit() for draft in drawn(self.world, seen, rng, seen.most)]
+        made = [draft.edit() for draft in drawn(self.world, seen, rng, seen.most, self._informed(seen))]
         patch = {"reasoning": "What these tasks have in common.", "edits": made}
         if not seen.failed:
             return {

@@ -162,3 +162,50 @@ def load_world(path: Path = POOL) -> World:
         group = row.get("group", row["id"])
         edits[row["id"]] = Edit(row["id"], row["class"], row["text"], tuple(row["about"]), row["effect"], group)
     return World(data["start"], kinds, edits)
+
+
+FAMILIES: Mapping[str, Mapping[str, float]] = {
+    "even": {"helpful": 13, "null": 19, "harmful": 13, "mixed": 7, "duplicate": 4, "redundant": 4, "size": 1.0},
+    "sparse": {"helpful": 7, "null": 33, "harmful": 12, "mixed": 4, "duplicate": 2, "redundant": 2, "size": 1.2},
+    "small": {"helpful": 20, "null": 14, "harmful": 14, "mixed": 6, "duplicate": 3, "redundant": 3, "size": 0.6},
+    "rough": {"helpful": 12, "null": 8, "harmful": 24, "mixed": 12, "duplicate": 2, "redundant": 2, "size": 1.1},
+}
+"""Families of pools: how many edits of each class there are, and how large their effects are beside `pool.toml`."""
+
+
+def drawn_world(family: str, seed: int) -> World:
+    """A pool drawn from a seed: the kinds of `pool.toml` with other odds, and edits with effects of their own."""
+    fixed, shape, rng = load_world(), FAMILIES[family], Random(f"pool/{family}/{seed}")
+    kinds = {
+        name: Kind(name, round(rng.uniform(-1.6, 0.6), 2), kind.spread, kind.question)
+        for name, kind in fixed.kinds.items()
+    }
+    names = list(kinds)
+    edits: dict[str, Edit] = {}
+
+    def add(label: str, about: tuple[str, ...], effect: Mapping[str, float], group: str = "") -> None:
+        name = f"{label}-{len(edits):02d}"
+        text = f"Rule {seed % 997}-{len(edits):02d}: mind the {' and the '.join(about)} in the way the house does it."
+        edits[name] = Edit(name, label, text, about, effect, group or name)
+
+    def amount(low: float, high: float) -> float:
+        return round(shape["size"] * rng.uniform(low, high), 2)
+
+    for _ in range(int(shape["helpful"])):
+        about = tuple(rng.sample(names, rng.choice((1, 1, 2))))
+        add("helpful", about, {kind: amount(0.8, 2.4) for kind in about})
+    for _ in range(int(shape["null"])):
+        add("null", (rng.choice(names),), {})
+    for _ in range(int(shape["harmful"])):
+        about = (rng.choice(names),)
+        add("harmful", about, {kind: -amount(0.8, 2.2) for kind in about})
+    for _ in range(int(shape["mixed"])):
+        up, down = rng.sample(names, 2)
+        add("mixed", (up,), {up: amount(0.8, 1.6), down: -amount(1.0, 2.0)})
+    strong = [edit for edit in edits.values() if edit.label == "helpful"]
+    for label, share in (("duplicate", 1.0), ("redundant", 0.4)):
+        for edit in rng.sample(strong, int(shape[label])):
+            add(label, edit.about, {kind: round(share * size, 2) for kind, size in edit.effect.items()}, edit.group)
+    order = list(edits.values())
+    rng.shuffle(order)
+    return World(fixed.start, kinds, {edit.id: edit for edit in order})

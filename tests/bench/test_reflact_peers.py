@@ -21,7 +21,7 @@ from loopback import serving  # noqa: E402
 from reflact_peers.optimizer import Optimizer, drawn, merged, ranked  # noqa: E402
 from reflact_peers.reading import Reflection, patches_in  # noqa: E402
 from reflact_peers.server import Desk  # noqa: E402
-from reflact_peers.world import SIZES, World, load_world  # noqa: E402
+from reflact_peers.world import FAMILIES, SIZES, World, drawn_world, load_world  # noqa: E402
 
 WORLD = load_world()
 NAMES = sorted(WORLD.edits)
@@ -147,6 +147,26 @@ def test_proposals_lean_towards_the_kinds_that_failed() -> None:
     made = [draft for seed in range(400) for draft in drawn(WORLD, failing("codes"), Random(seed), 99)]
     about = sum("codes" in WORLD.edits[name].about for draft in made for name in WORLD.present(draft.text))
     assert about / len(made) > 2 * sum("codes" in edit.about for edit in WORLD.edits.values()) / len(NAMES)
+
+
+def test_helpful_edits_are_likelier_where_right_answers_are_shown() -> None:
+    seen = failing("codes")
+
+    def helpful(informed: frozenset[str]) -> int:
+        found = [draft for seed in range(600) for draft in drawn(WORLD, seen, Random(seed), 99, informed)]
+        names = [name for draft in found for name in WORLD.present(draft.text)]
+        return sum(WORLD.edits[name].effect.get("codes", 0.0) > 0.0 for name in names)
+
+    assert helpful(frozenset({"codes"})) > 1.2 * helpful(frozenset())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_drawn_pool_depends_on_its_seed_and_leaves_room_to_learn(family: str) -> None:
+    world = drawn_world(family, 7)
+    assert world == drawn_world(family, 7) != drawn_world(family, 8)
+    assert len({edit.text for edit in world.edits.values()}) == len(world.edits) >= 60
+    helpful = [name for name, edit in world.edits.items() if edit.label == "helpful"]
+    assert world.score(()) + 0.1 < world.score(helpful)
 
 
 def test_proposals_seldom_repeat_what_the_prompt_says_was_tried() -> None:

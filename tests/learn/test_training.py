@@ -77,7 +77,7 @@ def test_an_identical_candidate_is_never_judged(tmp_path: Path) -> None:
     result = trained(tmp_path / "run", optimiser=answering(analyst=same, merge=same), playbook=start)
     assert result.best == start
     assert result.summary["total_decisions"] == 0
-    assert result.judge.shop.planned == 48  # train rollouts alone: the gate drew nothing
+    assert result.judge.shop.planned == 24  # train tasks alone, none of them twice: the gate drew nothing
 
 
 def test_a_score_of_zero_is_a_score(tmp_path: Path) -> None:
@@ -510,7 +510,7 @@ def test_truths_of_select_and_test_tasks_reach_no_prompt_of_the_optimiser(tmp_pa
 
     trained(tmp_path / "run", config(reflect={"show": "truth"}, slow={"idle": True}), optimiser=listening)
     everything = "\n".join(prompts)
-    assert "Right answer:" in everything
+    assert "Expected:" in everything
     assert "select-" not in everything
     assert "test-" not in everything
 
@@ -523,7 +523,7 @@ def test_what_an_attempt_was_graded_can_be_kept_from_the_optimiser(tmp_path: Pat
         return optimiser(request)
 
     trained(tmp_path / "run", config(reflect={"show": "nothing"}, train={"epochs": 1}), optimiser=listening)
-    assert not any("Graded:" in text or "Right answer:" in text for text in prompts)
+    assert not any("Graded:" in text or "Expected:" in text for text in prompts)
 
 
 def test_a_train_split_smaller_than_a_batch_is_one_short_step(tmp_path: Path) -> None:
@@ -560,3 +560,19 @@ def test_a_full_playbook_exchanges_its_examples(tmp_path: Path) -> None:
     settings = config(train={"proposer": "examples", "epochs": 2}, examples={"most": 2, "take": 2})
     result = trained(tmp_path / "run", settings)
     assert all(len(judgement.candidate.policy.playbook.examples) <= 2 for judgement in result.judge.judgements)
+
+
+def test_credit_drops_an_edit_that_does_nothing(tmp_path: Path) -> None:
+    """It was kept: the playbook without it is no better, only shorter."""
+    bundle = proposing(*({"op": "append", "content": rule} for rule in (*RULES.values(), NULLS[0])))
+    both = answering(analyst=bundle, merge=bundle, rank='{"selected_indices": [0, 1, 2, 3, 4]}')
+    update = {"scheduler": "constant", "edits": 5, "bring": "bundle", "credit": True}
+
+    def certain(request: Request) -> str:
+        """Chance apart, so that a sentence either works or does not."""
+        kind = request.messages[-1].text.split()[0]
+        return kind[::-1] if RULES[kind] in request.messages[0].text else "?"
+
+    settings = config(update=update, train={"epochs": 1}, slow={"use": False}, meta={"use": False})
+    result = trained(tmp_path / "run", settings, optimiser=both, target=certain)
+    assert set(rules_in(result.best.body)) == set(RULES.values())

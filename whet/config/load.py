@@ -21,10 +21,19 @@ LONGEST = 120
 
 
 def load_config(
-    kind: type[Config], file: Path | None = None, base: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+    kind: type[Config],
+    file: Path | None = None,
+    base: Mapping[str, Any] | None = None,
+    overrides: Sequence[str] = (),
+    beside: Mapping[str, Any] | None = None,
 ) -> Config:
-    """A config of `kind`: the file's keys, over them `base` (the command line), over them the `a.b=c` overrides."""
-    data = _with_shared_env(read_toml(file), file) if file else {}
+    """A config of `kind`: the file's keys, over them `base` (the command line), over them the `a.b=c` overrides.
+
+    `beside` is what lies next to the file; the file's own keys go over it.
+    """
+    data: dict[str, Any] = {}
+    merge(data, beside or {})
+    merge(data, _with_shared_env(read_toml(file), file) if file else {})
     merge(data, base or {})
     for override in overrides:
         merge(data, parse_override(override))

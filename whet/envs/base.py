@@ -14,12 +14,15 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, Self, cast, runtime_checkable
 
+from whet.envs.feedback import plain_feedback
 from whet.types import (
     Ask,
+    Feedback,
     Label,
     Message,
     Reply,
     Role,
+    Rollout,
     Score,
     Shape,
     Split,
@@ -105,6 +108,18 @@ class Environment(Protocol):
 
     def baselines(self) -> Mapping[str, Baseline]:
         """Reference policies by name; `oracle`, where there is one, earns full credit on every task."""
+        return {}
+
+    def feedback(self, task: Task, rollout: Rollout) -> Feedback:
+        """What a learner is told of an attempt at a train task: what was expected, what came, why it failed.
+
+        Pure. By default the truth as it is written down, the last words of the attempt, the score's reason, and what a
+        judge said.
+        """
+        return plain_feedback(task, rollout)
+
+    def prompts(self) -> Mapping[str, str]:
+        """Prompts for an optimiser that know more of these tasks than those that come along, by their names."""
         return {}
 
     def blob(self, sha256: str) -> bytes:

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from whet.errors import WhetError
 from whet.gate.decision import Decision
-from whet.gate.evidence import Bank
+from whet.gate.evidence import Arm, Bank
 from whet.learn.candidate import Candidate
 from whet.learn.workshop import Workshop
 from whet.types import Playbook, Policy
@@ -20,6 +21,12 @@ Action = Literal["accept_new_best", "accept", "reject", "force_accept", "undecid
 
 FORCING = "none"
 """The gate that accepts everything: being accepted by it says nothing."""
+
+LOSS = 0.02
+"""The mean difference on the gate's tasks that leaving a sentence out may cost."""
+
+ALIKE = "constant"
+"""The reason of a gate that saw the same on every task, with and without."""
 
 UNMEASURABLE = ("unreported",)
 """Reasons for which no candidate can ever be decided about."""
@@ -51,6 +58,14 @@ class Judgement:
     incumbent: Policy
     decision: Decision
     action: Action
+    pruned: bool = False
+    """Whether the incumbent had to beat the candidate, which leaves something out, and not the other way round."""
+
+    @property
+    def arms(self) -> Mapping[Arm, Policy]:
+        """Who stood where before the gate."""
+        sides = (self.candidate.policy, self.incumbent) if self.pruned else (self.incumbent, self.candidate.policy)
+        return {"incumbent": sides[0], "candidate": sides[1]}
 
     @property
     def accepted(self) -> bool:
@@ -108,6 +123,25 @@ class Judge:
         elif self.bank.score is not None:
             self._measured(self.bank.score)
         judgement = Judgement(purpose, candidate, incumbent, decision, action)
+        self.judgements.append(judgement)
+        return judgement
+
+    async def prune(self, purpose: str, candidate: Candidate, *, share: float = 1.0) -> Judgement:
+        """`candidate` leaves something out. What stands must be better than it, or it takes its place.
+
+        The burden is on the text: a sentence goes where both sides have had every task, the gate cannot tell it from
+        none, and leaving it out has cost at most `LOSS`.
+        """
+        current = self.current
+        bank = replace(self.shop.gate.open(len(self.shop.select)), decisions=self.bank.decisions)
+        decision = await self.shop.decide(purpose, bank, candidate.policy, current.policy, share, every=True)
+        action: Action = "undecided" if decision.verdict == "cannot_decide" else "reject"
+        told_apart = decision.verdict != "reject" and decision.reason != ALIKE
+        if not told_apart and decision.effect <= LOSS:
+            score = known(decision.incumbent_score)
+            action = self._accept(Standing(candidate.policy, score, candidate.origin, candidate.step), forced=False)
+            self.bank = self.shop.gate.carry(bank, decision)
+        judgement = Judgement(purpose, candidate, current.policy, decision, action, pruned=True)
         self.judgements.append(judgement)
         return judgement
 

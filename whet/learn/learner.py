@@ -11,7 +11,7 @@ sealed test, and the claim.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -78,6 +78,10 @@ class Learner(Protocol):
     """What it is set up by: the shared keys, and sections of its own."""
 
     def begin(self, assignment: Assignment) -> Training: ...
+
+    def beside(self, folder: Path) -> Mapping[str, Any]:
+        """What a config takes from files that lie beside it; what is written in the config goes over it."""
+        return {}
 
     def consults(self, config: Any) -> bool:
         """Whether it needs an optimiser model."""

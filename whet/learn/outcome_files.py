@@ -18,7 +18,7 @@ SUMMARY = "summary.json"
 
 def drawn(shop: Workshop, judgement: Judgement, arm: Arm = "candidate") -> list[Outcome]:
     """The rollouts of one side that a decision took, in its order."""
-    policy = judgement.candidate.policy if arm == "candidate" else judgement.incumbent
+    policy = judgement.arms[arm]
     draws = [draw for draw, _ in judgement.decision.draws if draw.arm == arm]
     tickets = [Ticket(SELECT, "select", shop.select[draw.task], draw.draw) for draw in draws]
     return shop.ledger.outcomes_of(shop.session.key(policy, ticket) for ticket in tickets)

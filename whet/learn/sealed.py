@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from whet.envs.base import Baseline, Environment, Play
 from whet.errors import WhetError
-from whet.types import Label, Split, Task
+from whet.types import Feedback, Label, Rollout, Split, Task
 
 STAGES = ("next_stage", "in_stage")
 """What an environment with stages of its own offers a curriculum; it tells nothing of tasks."""
@@ -47,6 +47,16 @@ class SealedEnvironment(Environment):
 
     def baselines(self) -> Mapping[str, Baseline]:
         return self._env.baselines()
+
+    def feedback(self, task: Task, rollout: Rollout) -> Feedback:
+        if task.split != "train":
+            raise WhetError(
+                f"{self.name}: a learner asked for feedback on {task.id}; there is some on train tasks alone"
+            )
+        return self._env.feedback(task, rollout)
+
+    def prompts(self) -> Mapping[str, str]:
+        return self._env.prompts()
 
     def blob(self, sha256: str) -> bytes:
         return self._env.blob(sha256)

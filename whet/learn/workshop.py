@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +23,7 @@ from whet.gate.paired import PairedGate
 from whet.keys import digest, policy_digest, rollout_key
 from whet.learn.leaks import LeakWatch
 from whet.learn.sealed import SealedEnvironment
+from whet.learn.usage import stage_of
 from whet.ledger.store import CONSULTED
 from whet.models.base import Request
 from whet.rollout.session import Halted, Session
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 SELECT = "select"
 """The purpose of rollouts that a gate asked for: shared by all decisions, so an incumbent's draws are taken once."""
+
+THOROUGH = "patient"
+"""The pace at which both sides get every task."""
 
 TIMED = "timed"
 
@@ -59,6 +63,8 @@ class Workshop:
     max_rollouts: int | None = None
     leaks: LeakWatch | None = None
     """Whoever knows whether a text holds parts of select or test tasks."""
+    effort: Mapping[str, Any] = field(default_factory=dict)
+    """Reasoning effort of the optimiser by stage, where it is another than the optimiser's own."""
     _planned: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
@@ -122,6 +128,8 @@ class Workshop:
         sampling = replace(seat.policy.sampling, seed=int(key[:8], 16) & 0x7FFFFFFF)
         if max_tokens is not None:
             sampling = replace(sampling, max_tokens=max_tokens)
+        if (effort := self.effort.get(stage_of(purpose))) is not None:
+            sampling = replace(sampling, effort=effort)
         asked = digest([wire.message_out(message) for message in messages], sampling, seat.policy.model)
         known = self.ledger.effect(key, asked, purpose)
         if known is not None:
@@ -150,10 +158,15 @@ class Workshop:
         return Decision("reject", self.gate.name, LEAK, detail, alpha=0.0)
 
     async def decide(
-        self, purpose: str, bank: Bank, incumbent: Policy, candidate: Policy, share: float = 1.0
+        self, purpose: str, bank: Bank, incumbent: Policy, candidate: Policy, share: float = 1.0, *, every: bool = False
     ) -> Decision:
-        """Brings `candidate` before the gate; the decision and its evidence are remembered."""
-        gate = replace(self.gate, alpha=self.gate.promise * share) if isinstance(self.gate, PairedGate) else self.gate
+        """Brings `candidate` before the gate; the decision and its evidence are remembered.
+
+        With `every`, a gate that could drop it early looks at every task first: for what the size of a loss rests on.
+        """
+        gate = self.gate
+        if isinstance(gate, PairedGate):
+            gate = replace(gate, alpha=gate.promise * share, pace=THOROUGH if every else gate.pace)
         contest = Contest(purpose, incumbent, candidate, self.select, SELECT)
         return await decide(self.session, gate, bank, contest, self._plan)
 

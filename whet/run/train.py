@@ -145,7 +145,8 @@ def load_train_config(
     for laid_over in (base or {}, *map(parse_override, overrides)):
         merge(data, laid_over)
     learner = learner_named(str(data.get("learner", DEFAULT_LEARNER)))
-    return load_config(learner.config, file, base, overrides)
+    beside = dict(learner.beside(file.parent)) if file else {}
+    return load_config(learner.config, file, base, overrides, beside)
 
 
 def plan_training(config: TrainConfig, given: Given = Given()) -> TrainPlan:

@@ -6,6 +6,7 @@ One turn: the row's prompt, and the check's grade of what is read from the reply
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from whet.envs.data.reply import read_answer, write_answer
 from whet.envs.data.sides import RowSides, row_texts, take_sides
 from whet.envs.data.source import DataSource, Row, read_source
 from whet.envs.data.template import cell
+from whet.envs.feedback import last_words
 from whet.envs.fingerprint import fingerprint
 from whet.envs.near import THRESHOLD, NearIndex
 from whet.errors import WhetError
-from whet.types import SPLITS, Image, Label, Message, Reply, Split, Task
+from whet.types import SPLITS, Feedback, Image, Label, Message, Reply, Rollout, Split, Task
 
 
 class DataEnvironment(Environment):
@@ -80,6 +82,12 @@ class DataEnvironment(Environment):
     def baselines(self) -> Mapping[str, Baseline]:
         """The oracle, where the check knows an answer to every row."""
         return {"oracle": self._oracle} if self._solvable else {}
+
+    def feedback(self, task: Task, rollout: Rollout) -> Feedback:
+        """The check's word on what it read from the reply; the images are those of the row."""
+        said = read_answer(last_words(rollout), self._settings.form)
+        shown = tuple(part for message in task.messages for part in message.content if isinstance(part, Image))
+        return replace(self._settings.check.feedback(task, rollout, said), images=shown)
 
     def blob(self, sha256: str) -> bytes:
         return self._images[sha256].read_bytes()

@@ -14,6 +14,7 @@ from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Play, ask
 from whet.envs.fingerprint import fingerprint
 from whet.envs.groupqc.baselines import baselines
+from whet.envs.groupqc.feedback import ticket_feedback
 from whet.envs.groupqc.pack.file import load_packs
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.records import SiteTicket
@@ -28,7 +29,7 @@ from whet.envs.groupqc.verdict.rewards import Scheme, VerdictCosts, score
 from whet.envs.groupqc.world.noise import NO_NOISE, REALISTIC, Noise
 from whet.errors import WhetError, nearest
 from whet.files import write_atomically
-from whet.types import Label, Message, Reply, Score, Shape, Split, Task
+from whet.types import Feedback, Label, Message, Reply, Rollout, Score, Shape, Split, Task
 
 NAME = "groupqc"
 
@@ -137,6 +138,9 @@ class GroupQc(Environment):
         shape = Shape(grammar=verdict_grammar(language)) if self._constrained else Shape()
         reply: Reply = yield from ask(task.messages, shape=shape, corrections=0)
         return self._grade(task, read_verdict(reply.text, cut_off=reply.truncated))
+
+    def feedback(self, task: Task, rollout: Rollout) -> Feedback:
+        return ticket_feedback(task, rollout)
 
     def baselines(self) -> Mapping[str, Baseline]:
         return baselines(self.mission, self.conventions if any(self._conventions.values()) else None)

@@ -11,6 +11,7 @@ from whet.envs.base import Baseline, Environment, Play
 from whet.envs.fingerprint import fingerprint
 from whet.envs.ordebug import baselines, prompt
 from whet.envs.ordebug.families import FAMILIES, HELD_OUT, SEEN
+from whet.envs.ordebug.feedback import repair_feedback
 from whet.envs.ordebug.instance import Instance, assembled
 from whet.envs.ordebug.ladder import EVERY_CELL, MISSING, Cell
 from whet.envs.ordebug.model import LinearProgram
@@ -18,7 +19,7 @@ from whet.envs.ordebug.play import OrDebugSettings, play
 from whet.envs.ordebug.solver import library
 from whet.errors import WhetError
 from whet.keys import digest
-from whet.types import Label, Split, Task, user
+from whet.types import Feedback, Label, Rollout, Split, Task, user
 
 FamilyChoice = Literal["seen", "held_out", "all"]
 
@@ -142,6 +143,9 @@ class OrDebug(Environment):
 
     def play(self, task: Task) -> Play:
         return play(instance_of(task), task.messages, self._settings)
+
+    def feedback(self, task: Task, rollout: Rollout) -> Feedback:
+        return repair_feedback(instance_of(task), rollout)
 
     def baselines(self) -> Mapping[str, Baseline]:
         return baselines.all_baselines(self._settings.protocol, instance_of)

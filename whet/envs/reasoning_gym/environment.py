@@ -15,13 +15,14 @@ from typing import Any
 from whet.envs import splits
 from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Messages, Play, ask
+from whet.envs.feedback import last_words, reason
 from whet.envs.fingerprint import fingerprint
 from whet.envs.foreign import quarantine
 from whet.envs.reasoning_gym import answers, datasets
 from whet.envs.reasoning_gym.answers import INSTRUCTIONS, Form
 from whet.envs.reasoning_gym.datasets import WITHOUT_ANSWER, Dataset, example_answer, truth_of
 from whet.errors import WhetError
-from whet.types import Label, Reply, Score, Split, Task, failed, user
+from whet.types import Feedback, Label, Reply, Rollout, Score, Split, Task, failed, user
 
 OWN_ARGUMENTS = (
     Argument("answer", Form, "line", "how to answer: after 'Answer:', inside <answer></answer>, or the reply itself"),
@@ -72,6 +73,11 @@ class ReasoningGym(Environment):
 
     def baselines(self) -> Mapping[str, Baseline]:
         return {} if WITHOUT_ANSWER & set(self._kinds) else {"oracle": self._oracle}
+
+    def feedback(self, task: Task, rollout: Rollout) -> Feedback:
+        """A right answer where the dataset knows one: for open questions an example of many."""
+        expected = example_answer(task.label.kind, task.truth) or ""
+        return Feedback(expected, last_words(rollout), reason(rollout))
 
     def _oracle(self, task: Task, said: Messages) -> str:
         return answers.wrap(example_answer(task.label.kind, task.truth) or "", self._form)

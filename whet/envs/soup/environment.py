@@ -14,6 +14,7 @@ from whet.envs.soup.archetype import TaskKind
 from whet.envs.soup.archetypes import kinds
 from whet.envs.soup.baselines import baselines
 from whet.envs.soup.draw import SiteDraft, draw
+from whet.envs.soup.feedback import site_feedback
 from whet.envs.soup.kinds import AnswerForm
 from whet.envs.soup.prompt import messages
 from whet.envs.soup.reply import FormError, LimitClaim, last_words
@@ -22,7 +23,7 @@ from whet.envs.soup.score import failure, grade_answer, grade_extractor, grade_l
 from whet.envs.soup.settings import SoupSettings, chosen
 from whet.envs.soup.tools import ARGUMENT, LOOK, SUBMIT, WebPage, limits_of, look, outputs, submission, told
 from whet.errors import WhetError
-from whet.types import Label, Message, Score, Split, Task, ToolCall, Work, WorkResult, tool_result
+from whet.types import Feedback, Label, Message, Rollout, Score, Split, Task, ToolCall, Work, WorkResult, tool_result
 
 EACH = 21
 """Test tasks of an archetype."""
@@ -102,6 +103,9 @@ class Soup(Environment):
                     results.append(tool_result(call, (yield from self._looked(attempt, call.arguments["code"]))))
             asked = tuple(results)
         return failure("turn_limit", f"nothing was handed in after {self.settings.turns} replies")
+
+    def feedback(self, task: Task, rollout: Rollout) -> Feedback:
+        return site_feedback(task, rollout)
 
     def baselines(self) -> Mapping[str, Baseline]:
         return baselines(self.settings.rung, lambda count: [self.task("train", index) for index in range(count)])

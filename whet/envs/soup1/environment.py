@@ -12,12 +12,13 @@ from whet.envs.soup1.archetype import Archetype
 from whet.envs.soup1.archetypes import archetypes
 from whet.envs.soup1.baselines import baselines
 from whet.envs.soup1.bench import deal
+from whet.envs.soup1.feedback import page_feedback
 from whet.envs.soup1.reply import FinalAnswer, MissingAnswer, read
 from whet.envs.soup1.score import grade
 from whet.envs.soup1.settings import FirstSoupSettings
 from whet.envs.soup1.tools import TOOLS, FirstSoupAttempt, navigate, program, sandbox_limits, told
 from whet.errors import WhetError
-from whet.types import Label, Message, Score, Split, Task, ToolCall, Work, WorkResult, tool_result
+from whet.types import Feedback, Label, Message, Rollout, Score, Split, Task, ToolCall, Work, WorkResult, tool_result
 
 TRAINING = 570
 """Training tasks from which the most frequent answers are learned."""
@@ -81,6 +82,9 @@ class FirstSoup(Environment):
                     answers.append(tool_result(call, (yield from self._done(attempt, call))))
                 messages = tuple(answers)
         return self._grade(attempt, MissingAnswer("turn_limit", f"no answer after {self.settings.turns} replies"))
+
+    def feedback(self, task: Task, rollout: Rollout) -> Feedback:
+        return page_feedback(task, rollout)
 
     def baselines(self) -> Mapping[str, Baseline]:
         count = min(TRAINING, self.settings.train or TRAINING)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from whet.learn.reflact.edit_items import FORMS, items_in
-from whet.learn.reflact.prompt_text import as_json, messages, prompt
+from whet.learn.reflact.edit_items import FORMS, items_in, within
+from whet.learn.reflact.prompt_text import as_json, messages
 from whet.learn.reflact.records import Item, Patch, Source
 from whet.learn.reflact.replies import ask_json, text_in
 from whet.learn.reflact.step import Step
@@ -23,7 +23,7 @@ async def aggregate(step: Step, patches: Sequence[Patch]) -> Patch:
     if failure is None or success is None:
         return failure or success or Patch("failure")
     asked = messages(
-        [prompt("merge_final", key=_key(step))],
+        [step.prompts.text("merge_final", key=_key(step))],
         [
             *step.background(),
             ("changes from failures", as_json(item.as_data() for item in failure.items)),
@@ -48,7 +48,7 @@ async def _chunk(step: Step, source: Source, level: int, index: int, chunk: Sequ
     if len(chunk) == 1:
         return chunk[0]
     shown = [(f"proposal {n}", as_json(item.as_data() for item in patch.items)) for n, patch in enumerate(chunk, 1)]
-    asked = messages([prompt("merge", what=READERS[source], key=_key(step))], [*step.background(), *shown])
+    asked = messages([step.prompts.text("merge", what=READERS[source], key=_key(step))], [*step.background(), *shown])
     together_ = Patch(
         source,
         tuple(item for patch in chunk for item in patch.items),
@@ -72,6 +72,9 @@ async def _merged(step: Step, name: str, asked: Any, unmerged: Patch, level: int
     if answered.value is None:
         return Patch(unmerged.source, unmerged.items, trouble=(*trouble, f"{purpose}: items left unmerged"))
     items, reasoning = answered.value
+    items = within(items, most_bytes := step.config.update.max_bytes)
+    if len(items) < len(answered.value[0]):
+        trouble = (*trouble, f"{purpose}: items of more than {most_bytes:,} bytes in all are left out")
     most = max(len(unmerged.items), 1)
     if len(items) > most:
         trouble = (*trouble, f"{purpose}: {len(items)} items out of {most}; the rest is left out")

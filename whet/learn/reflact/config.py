@@ -10,6 +10,23 @@ from pydantic import Field, model_validator
 from whet.config.load import merge
 from whet.config.schema import Section
 from whet.config.train import TrainConfig, TrainSection
+from whet.errors import WhetError
+from whet.learn.reflact.prompt_text import refuse_unknown
+
+OptimizerStage = Literal[
+    "analyst",
+    "merge",
+    "ranking",
+    "lr_autonomous",
+    "rewrite",
+    "mend",
+    "appendix_consolidate",
+    "slow_update",
+    "meta_skill",
+]
+"""What the optimiser is consulted for."""
+
+Effort = Literal["none", "minimal", "low", "medium", "high"]
 
 
 class ReflactTrainSection(TrainSection):
@@ -21,6 +38,7 @@ class ReflactTrainSection(TrainSection):
     epochs: int = Field(default=4, ge=1)
     batch_size: int = Field(default=40, ge=1)
     accumulation: int = Field(default=1, ge=1, description="batches rolled out before one update")
+    reuse: bool = Field(default=False, description="do not attempt a train task again with the very same policy")
 
     @property
     def per_step(self) -> int:
@@ -32,12 +50,22 @@ class ReflectSection(Section):
     """What the analyst is shown and asked for."""
 
     minibatch: int = Field(default=8, ge=1, description="attempts in one analyst's prompt")
+    calls: int = Field(default=1, ge=0, description="analysts of a step, failures first; 0: as many as it takes")
     failures_only: bool = False
     draws: int = Field(default=1, ge=1, description="attempts at each train task; above 1, solved beside failed")
     show: Literal["nothing", "score", "truth"] = Field(
-        default="score", description="beside an attempt: nothing, the grader's reason, or the right answer too"
+        default="truth", description="beside an attempt: nothing, the grader's reason, or all of the feedback on it"
     )
     transcript_chars: int = Field(default=6000, ge=200, description="longer attempts are shortened in the middle")
+    images: int = Field(
+        default=0, ge=0, description="images of the tasks in one prompt, for an optimiser that sees them"
+    )
+    effort: dict[OptimizerStage, Effort] = Field(
+        default={}, description="reasoning effort by stage, such as {analyst = 'high', merge = 'low'}"
+    )
+    prompts: dict[str, str] = Field(
+        default={}, description="prompts in the place of those that come along; taken from prompts/ beside the config"
+    )
     memory: int = Field(default=12, ge=0, description="earlier steps that the optimiser is reminded of")
     forget: bool = Field(default=False, description="begin each epoch without the steps of the one before")
     lapses: bool = Field(default=False, description="reminders for rules that stood there and were not followed")
@@ -59,6 +87,9 @@ class UpdateSection(Section):
         description="edits of a step are judged together; if rejected, also in halves; or each by itself",
     )
     credit: bool = Field(default=False, description="thin an accepted bundle by leaving out one edit at a time")
+    evidence: bool = Field(
+        default=False, description="weigh edits by all rollouts so far: promising ones return, doubtful ones leave"
+    )
     max_bytes: int = Field(default=16_000, ge=200, description="the longest that body, hindsight and reminders may get")
     rewrite_tokens: int = Field(default=16_384, ge=256, description="tokens of a reply that holds a whole body")
 
@@ -111,6 +142,8 @@ class ReflactConfig(TrainConfig):
             merge(merged, LEARNING)
         if (preset := PRESETS.get(data.get("preset", "whet"), {})).get("gate"):
             merged = {}  # a published rule has neither alpha nor pace
+        if _section(data, "train").get("proposer", "analyst") == "analyst":
+            merge(merged, ANALYST)
         merge(merged, preset)
         if data.get("optimizer") is None:
             merged.pop("optimizer", None)
@@ -118,6 +151,14 @@ class ReflactConfig(TrainConfig):
             merge(merged, FEW if _section(data, "gate").get("name", "paired") == "paired" else {})
         merge(merged, data)
         return merged
+
+    @model_validator(mode="after")
+    def _prompts_known(self) -> Self:
+        try:
+            refuse_unknown(self.reflect.prompts, "reflect.prompts")
+        except WhetError as error:
+            raise ValueError(str(error)) from None
+        return self
 
     @model_validator(mode="after")
     def _proposer_present(self) -> Self:
@@ -136,16 +177,21 @@ def _section(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 LEARNING: Mapping[str, Any] = {"gate": {"pace": "steady", "alpha": 0.1}}
 """The gate of a learner: what is claimed at the end comes from the sealed test, so it may try a little more."""
 
+ANALYST: Mapping[str, Any] = {"train": {"batch_size": 20, "reuse": True}}
+"""Where an analyst reads: a batch has about as many failures as one prompt shows, and is read again rather than drawn
+again. Worked examples live on new draws."""
+
 FEW: Mapping[str, Any] = {"update": {"bring": "bundle"}, "gate": {"pace": "patient", "alpha": 0.05}}
 """Where proposals are few and tried before: each is judged whole, and on all tasks."""
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "whet": {},
     "skillopt": {
-        "train": {"epochs": 4, "batch_size": 40, "accumulation": 1, "seed": 42},
+        "train": {"epochs": 4, "batch_size": 40, "accumulation": 1, "reuse": False, "seed": 42},
         "optimizer": {"sampling": {"max_tokens": 16_384}},
         "reflect": {
             "minibatch": 8,
+            "calls": 0,
             "failures_only": False,
             "show": "truth",
             "gate_notes": False,

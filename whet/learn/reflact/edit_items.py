@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -58,3 +58,14 @@ def _item(entry: Mapping[str, Any], mode: Mode, source: Source, support: int, le
     if not body.strip():
         raise Unreadable("a candidate has an empty 'new_skill'")
     return Draft(body, text_in(entry, "title"), text_in(entry, "change_summary"), source, support, level)
+
+
+def within(items: Sequence[Item], most: int) -> tuple[Item, ...]:
+    """The first items that have at most so many bytes of text together: what is longer goes into no later prompt."""
+    kept, left = [], most
+    for item in items:
+        size = sum(len(text.encode()) for text in item.as_data().values() if isinstance(text, str))
+        if size <= left:
+            kept.append(item)
+            left -= size
+    return tuple(kept)

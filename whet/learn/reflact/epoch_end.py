@@ -12,8 +12,10 @@ from whet.learn.judge import Judge, Judgement
 from whet.learn.reflact.config import ReflactConfig
 from whet.learn.reflact.edits import size
 from whet.learn.reflact.pairs import EpochPair, comparison_text, kept, longitudinal_pairs
-from whet.learn.reflact.prompt_text import messages, playbook_sections, prompt
+from whet.learn.reflact.prompt_text import messages, playbook_sections
 from whet.learn.reflact.replies import Unreadable, ask_json, text_in
+from whet.learn.reflact.step import prompts_of
+from whet.learn.reflact.transcripts import shortened
 from whet.learn.workshop import Workshop
 from whet.types import Outcome, Playbook
 
@@ -103,9 +105,12 @@ async def end_epoch(
     if config.slow.use:
         end = await _slow_update(shop, config, judge, end, compared, step)
     if config.meta.use:
-        end = await _meta_skill(shop, end, compared, memo)
+        end = await _meta_skill(shop, config, end, compared, memo)
     return end
 
+
+MEMO = 4000
+"""Characters of the optimiser's memo to itself, which every later prompt repeats."""
 
 Sections = list[tuple[str, str]]
 
@@ -124,7 +129,9 @@ async def _slow_update(
             raise Unreadable(f"'slow_update_content' has {len(content.encode())} bytes, at most {max(0, room)}")
         return content, text_in(data, "reasoning")
 
-    answered = await ask_json(shop, f"{where}/slow_update", messages([prompt("slow")], compared), read)
+    answered = await ask_json(
+        shop, f"{where}/slow_update", messages([prompts_of(shop, config).text("slow")], compared), read
+    )
     content, reasoning = answered.value or ("", "")
     end = replace(end, guidance=content, reasoning=reasoning, trouble=answered.trouble)
     if not content:
@@ -139,13 +146,13 @@ async def _slow_update(
     return replace(end, action=judgement.action, judgement=judgement)
 
 
-async def _meta_skill(shop: Workshop, end: EpochEnd, compared: Sections, memo: str) -> EpochEnd:
+async def _meta_skill(shop: Workshop, config: ReflactConfig, end: EpochEnd, compared: Sections, memo: str) -> EpochEnd:
     def read(data: Mapping[str, Any]) -> tuple[str, str]:
         if "meta_skill_content" not in data:
             raise Unreadable("it has no 'meta_skill_content'")
-        return text_in(data, "meta_skill_content").strip(), text_in(data, "reasoning")
+        return shortened(text_in(data, "meta_skill_content").strip(), MEMO), text_in(data, "reasoning")
 
-    asked = messages([prompt("meta")], [*compared, ("your memo so far", memo)])
+    asked = messages([prompts_of(shop, config).text("meta")], [*compared, ("your memo so far", memo)])
     answered = await ask_json(shop, f"e{end.epoch}/end/meta_skill", asked, read)
     content, reasoning = answered.value or (memo, "")
     return replace(end, meta=content or memo, meta_reasoning=reasoning, trouble=(*end.trouble, *answered.trouble))

@@ -49,7 +49,8 @@ class _Evaluation:
         purpose = f"{self.step.where}/decision/{len(self.made):02d}{'-without' if without else ''}"
         origin, number = f"step_{self.step.number:04d}", self.step.number
         candidate = Candidate(self.step.with_playbook(playbook), kept, origin, number, without)
-        judgement = await self.judge.bring(purpose, candidate, share=share)
+        judging = self.judge.prune if without else self.judge.bring
+        judgement = await judging(purpose, candidate, share=share)
         self.made.append((judgement, kept))
         return judgement
 
@@ -64,7 +65,7 @@ class _Evaluation:
                 await self.halves(part, share / 2.0)
 
     async def thin(self) -> None:
-        """Leaves out one accepted item after another where the gate finds the playbook better without it."""
+        """Leaves out one accepted item after another where the gate cannot tell the playbook from one without it."""
         kept = [item for judgement, items in self.made if judgement.accepted for item in items]
         if len(kept) < 2:
             return

@@ -1,6 +1,7 @@
 """What the run remembers of its steps and tells the optimiser: how tasks failed, what was tried, what it measured.
 
-Kept across epochs. Only what was really judged counts as rejected: an edit that could not be applied taught nothing.
+Kept across epochs. What was brought to the gate is remembered with what became of it, undecided or not: else the same
+edits are proposed for ever. An edit that could not be applied taught nothing and was not tried.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whet.learn.candidate import Change
-from whet.learn.judge import Judgement, known
+from whet.learn.judge import Action, Judgement, known
 from whet.learn.reflact.records import Pattern
 
 
@@ -19,17 +20,27 @@ class BundleResult:
     """Items that the gate judged together, and what it measured."""
 
     items: Sequence[Change]
-    accepted: bool
+    action: Action
     before: float | None
     after: float | None
     tasks: int
     without: bool = False
     """Whether the items were left out instead of put in."""
 
+    @property
+    def accepted(self) -> bool:
+        return self.verdict == "accepted"
+
+    @property
+    def verdict(self) -> str:
+        """In a word. Undecided: the gate could not tell it from what was there, which is worth remembering too."""
+        return self.action if self.action == "undecided" else "rejected" if self.action == "reject" else "accepted"
+
     def as_data(self) -> dict[str, Any]:
         return {
             "items": [item.as_data() for item in self.items],
             "accepted": self.accepted,
+            "verdict": self.verdict,
             "without": self.without,
             "score_before": self.before,
             "score_after": self.after,
@@ -37,12 +48,13 @@ class BundleResult:
         }
 
     def __str__(self) -> str:
-        verdict = "accepted" if self.accepted else "rejected"
         measured = ""
         if self.before is not None and self.after is not None:
             measured = f" ({self.before:.2f} → {self.after:.2f} on {self.tasks} tasks)"
         left_out = "leaving out " if self.without else ""
-        return f"{verdict}{measured}: {left_out}" + " | ".join(" ".join(str(item).split())[:160] for item in self.items)
+        return f"{self.verdict}{measured}: {left_out}" + " | ".join(
+            " ".join(str(item).split())[:160] for item in self.items
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +96,7 @@ def bundle_result(judgement: Judgement) -> BundleResult:
     """A judgement as later steps are told of it."""
     decision, candidate = judgement.decision, judgement.candidate
     before, after = known(decision.incumbent_score), known(decision.candidate_score)
-    return BundleResult(candidate.changes, judgement.accepted, before, after, decision.seen, candidate.without)
+    return BundleResult(candidate.changes, judgement.action, before, after, decision.seen, candidate.without)
 
 
 def reminder(entries: Sequence[StepMemory], most: int) -> str:

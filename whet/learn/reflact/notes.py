@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from whet.learn.reflact.edits import note_key
-from whet.learn.reflact.prompt_text import messages, prompt
+from whet.learn.reflact.prompt_text import messages
 from whet.learn.reflact.replies import Unreadable, ask_json, notes_in
 from whet.learn.reflact.step import Step
 
@@ -29,7 +29,7 @@ async def condensed(step: Step, notes: Sequence[str]) -> tuple[tuple[str, ...] |
     if not threshold or len(notes) <= threshold:
         return None, ()
     shown = "\n".join(f"{number}. {note}" for number, note in enumerate(notes, 1))
-    asked = messages([prompt("consolidate", most=threshold)], [("reminders", shown)])
+    asked = messages([step.prompts.text("consolidate", most=threshold)], [("reminders", shown)])
 
     def read(data: Mapping[str, Any]) -> tuple[str, ...]:
         fewer = new_notes((), notes_in(data))

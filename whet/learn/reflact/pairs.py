@@ -10,7 +10,7 @@ from typing import Any, Literal
 from whet.envs.base import Environment
 from whet.keys import seed_for
 from whet.learn.reflact.rollout import held_out
-from whet.learn.reflact.transcripts import Show, attempts_text, conversation, shortened, task_name
+from whet.learn.reflact.transcripts import Show, attempts_text, conversation, shared_text, shortened, task_name
 from whet.learn.workshop import Workshop
 from whet.types import Playbook, Rollout
 
@@ -97,12 +97,13 @@ def kept(pairs: Sequence[EpochPair], choice: Choice, samples: int) -> tuple[Epoc
 
 def comparison_text(pairs: Sequence[EpochPair], env: Environment, show: Show, limit: int) -> str:
     """Both attempts at each task; of stable successes only the name."""
-    parts = []
+    shared = shared_text([pair.after for pair in pairs])
+    parts = [str(shared)] if str(shared) else []
     for pair in pairs:
         head = f"## {task_name(pair.after)}: {pair.category}"
         if pair.category == "stable_success":
             parts.append(head)
             continue
-        after = attempts_text([pair.after], env, show=show, limit=limit)
+        after = attempts_text([pair.after], env, show=show, limit=limit, shared=shared)
         parts.append(f"{head}\nBefore:\n{shortened(conversation(pair.before), limit)}\nAfter:\n{after}")
     return "\n\n".join(parts)

@@ -7,19 +7,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from whet.keys import seed_for
-from whet.learn.reflact.edit_items import FORMS, items_in
-from whet.learn.reflact.prompt_text import messages, prompt
+from whet.learn.reflact.edit_items import FORMS, items_in, within
+from whet.learn.reflact.prompt_text import messages
 from whet.learn.reflact.records import Batch, Evidence, Patch, Pattern, Source, stamped
 from whet.learn.reflact.replies import JsonAnswer, Unreadable, ask_json, count_in, entries, notes_in, text_in, texts_in
 from whet.learn.reflact.step import Step
-from whet.learn.reflact.transcripts import attempts_text, task_name
+from whet.learn.reflact.transcripts import attempts_text, images_of, shortened, task_name
 from whet.learn.workshop import together
 from whet.types import Rollout
+
+SHORT = 120
+"""Characters of a pattern's name; its description may have three times as many. Later prompts repeat both."""
 
 
 async def reflect(step: Step, evidence: Evidence, budget: int) -> tuple[Patch, ...]:
     """One patch for each minibatch, failures before successes, in the order of the plan. Analysts work in parallel."""
     minibatches = [found for batch in evidence.batches for found in minibatches_of(step, batch)]
+    minibatches = minibatches[: step.config.reflect.calls or len(minibatches)]
     return tuple(
         await together(
             *(
@@ -34,7 +38,10 @@ Minibatch = tuple[Source, str, tuple[Rollout, ...], Mapping[str, Rollout]]
 
 
 def minibatches_of(step: Step, batch: Batch) -> list[Minibatch]:
-    """Failures and successes of a batch, each shuffled and cut; a failure is shown beside a solved draw of its task."""
+    """Failures and successes of a batch, each shuffled and cut; a failure is shown beside a solved draw of its task.
+
+    Where not all can be shown, tasks that some playbook of the run has solved and this one has not come first.
+    """
     section = step.config.reflect
     solved = {task_name(rollout): rollout for rollout in reversed(batch.solved)}
     sides: list[tuple[Source, tuple[Rollout, ...]]] = [("failure", batch.failed)]
@@ -44,6 +51,8 @@ def minibatches_of(step: Step, batch: Batch) -> list[Minibatch]:
     for source, rollouts in sides:
         order = list(rollouts)
         random.Random(seed_for("reflact", "minibatch", batch.seed, source)).shuffle(order)
+        if section.calls and source == "failure":
+            order.sort(key=lambda rollout: rollout.ticket.index not in step.solved)  # within reach comes first
         for index, at in enumerate(range(0, len(order), section.minibatch)):
             name = f"b{batch.index}-{source[:4]}-{index:03d}"
             beside = solved if source == "failure" else {}
@@ -60,16 +69,17 @@ async def _analyse(
     budget: int,
 ) -> Patch:
     section, mode = step.config.reflect, step.config.update.mode
-    form = FORMS[mode]
+    form, ask = FORMS[mode], step.prompts.text
     wants_notes = section.lapses and (source == "failure" or section.lapses_from == "both")
     drafts = mode == "full_rewrite_minibatch"
     instructions = [
-        prompt(f"analyst_{source}", budget=1 if drafts else budget, things=form.things),
-        prompt("lapses") if wants_notes else "",
-        prompt(form.prompt, notes=',\n "appendix_notes": ["<one sentence>", ...]' if wants_notes else ""),
+        ask(f"analyst_{source}", budget=1 if drafts else budget, things=form.things),
+        ask("lapses") if wants_notes else "",
+        ask(form.prompt, notes=',\n "appendix_notes": ["<one sentence>", ...]' if wants_notes else ""),
     ]
     shown = attempts_text(rollouts, step.shop.env, show=section.show, limit=section.transcript_chars, beside=beside)
-    asked = messages(instructions, [*step.background(), ("attempts", shown)])
+    images = images_of(rollouts, step.shop.env, section.images)
+    asked = messages(instructions, [*step.background(), ("attempts", shown)], images)
     names = {task_name(rollout) for rollout in rollouts}
     answered: JsonAnswer[Patch] = await ask_json(
         step.shop,
@@ -99,14 +109,16 @@ def _read(
     if not isinstance(inner, Mapping):
         raise Unreadable("it has no 'patch' object")
     support = min(len(names), count_in(data, "batch_size", len(names)))
-    items = [stamped(item, support=support) for item in items_in(inner, step.config.update.mode, source)]
-    trouble = [f"{len(items)} items, {budget} asked for; the rest is left out"] if len(items) > budget else []
+    found = [stamped(item, support=support) for item in items_in(inner, step.config.update.mode, source)]
+    trouble = [f"{len(found)} items, {budget} asked for; the rest is left out"] if len(found) > budget else []
+    items = within(found[:budget], step.config.update.max_bytes)
+    if len(items) < min(len(found), budget):
+        trouble.append(f"items of more than {step.config.update.max_bytes:,} bytes in all are left out")
     patterns = []
     for entry in entries(data, "failure_summary"):
         tasks = tuple(dict.fromkeys(name for name in texts_in(entry, "tasks") if name in names))
         if tasks:
-            patterns.append(Pattern(text_in(entry, "failure_type"), text_in(entry, "description"), tasks))
+            kind, description = text_in(entry, "failure_type"), text_in(entry, "description")
+            patterns.append(Pattern(shortened(kind, SHORT), shortened(description, 3 * SHORT), tasks))
     notes = notes_in(data) if wants_notes else ()
-    return Patch(
-        source, tuple(items[:budget]), tuple(patterns), notes, text_in(inner, "reasoning"), trouble=tuple(trouble)
-    )
+    return Patch(source, tuple(items), tuple(patterns), notes, text_in(inner, "reasoning"), trouble=tuple(trouble))

@@ -21,6 +21,13 @@ MOST = 1_000_000
 """Numbers beyond this are no answer."""
 
 
+NOTE = 400
+"""Characters of a reminder: it is one sentence."""
+
+BACK = 4000
+"""Characters of a reply that could not be read which are sent back with the reason."""
+
+
 class Unreadable(Exception):
     """Why a reply cannot be used, in words that the optimiser is told."""
 
@@ -46,12 +53,17 @@ async def ask_json(
         return JsonAnswer(read(object_in(first)))
     except Unreadable as problem:
         told = f"{purpose}: {problem}"
-        again = (*messages, assistant(first.text), user(prompt("again", problem=str(problem))))
+        again = (*messages, assistant(_ends(first.text)), user(prompt("again", problem=str(problem))))
     second = await shop.consult(f"{purpose}/again", again, max_tokens)
     try:
         return JsonAnswer(read(object_in(second)), (told,))
     except Unreadable as problem:
         return JsonAnswer(None, (told, f"{purpose}/again: {problem}"))
+
+
+def _ends(text: str) -> str:
+    """A reply as it is sent back: a megabyte of it would be paid for twice."""
+    return text if len(text) <= BACK else f"{text[: BACK // 2]}\n...\n{text[-BACK // 2 :]}"
 
 
 _FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
@@ -151,5 +163,5 @@ def notes_in(data: Mapping[str, Any]) -> tuple[str, ...]:
     for note in listed(data, "appendix_notes"):
         text = note.get("note") or note.get("content") if isinstance(note, dict) else note
         if isinstance(text, str) and text.strip():
-            notes.append(" ".join(clean(text).split()))
+            notes.append(" ".join(clean(text).split())[:NOTE])
     return tuple(notes)

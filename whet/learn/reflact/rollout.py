@@ -28,13 +28,20 @@ def held_out(env: Environment, tasks: Sequence[int], *playbooks: Playbook) -> li
 
 
 async def roll_out(step: Step, tasks: Sequence[int]) -> Evidence:
-    """Attempts at the tasks of a step, batch by batch, all with the playbook that the step starts from."""
+    """Attempts at the tasks of a step, batch by batch, all with the playbook that the step starts from.
+
+    A task that this very policy has attempted before is not attempted again: what it did there is known.
+    """
     size, draws = step.config.train.batch_size, step.config.reflect.draws
     tasks = held_out(step.shop.env, tasks, step.playbook)
     batches = []
     for index, at in enumerate(range(0, len(tasks), size), 1):
         part = tasks[at : at + size]
-        rollouts = await step.shop.roll(f"train/{step.where}/b{index}", step.policy, part, draws=draws)
+        again = {task: known[:draws] for task in part if len(known := step.known.get(task, ())) >= draws}
+        fresh = [task for task in part if task not in again]
+        purpose = f"train/{step.where}/b{index}"
+        rolled = await step.shop.roll(purpose, step.policy, fresh, draws=draws) if fresh else ()
+        rollouts = (*rolled, *(rollout for attempts in again.values() for rollout in attempts))
         seed = seed_for("reflact", "batch", step.config.train.seed, step.where, index)
         batches.append(Batch(index, seed, rollouts, len(part) * draws))
     return Evidence(tuple(batches))

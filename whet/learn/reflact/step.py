@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from whet.learn.reflact.config import ReflactConfig
+from whet.learn.reflact.effects import EditEffects
 from whet.learn.reflact.memory import StepMemory, reminder
-from whet.learn.reflact.prompt_text import playbook_sections
+from whet.learn.reflact.prompt_text import OptimizerPrompts, playbook_sections
 from whet.learn.workshop import Workshop
-from whet.types import Playbook, Policy
+from whet.types import Playbook, Policy, Rollout
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,11 @@ class Step:
     policy: Policy
     memory: tuple[StepMemory, ...] = ()
     meta: str = ""
+    effects: EditEffects = EditEffects()
+    solved: frozenset[int] = frozenset()
+    """Train tasks that some policy of the run has solved."""
+    known: Mapping[int, Sequence[Rollout]] = field(default_factory=dict)
+    """Attempts at train tasks that this very policy has made before."""
 
     @property
     def playbook(self) -> Playbook:
@@ -39,10 +46,20 @@ class Step:
         """The first part of every purpose in this step."""
         return f"e{self.epoch}/s{self.number:04d}"
 
+    @property
+    def prompts(self) -> OptimizerPrompts:
+        return prompts_of(self.shop, self.config)
+
     def background(self) -> list[tuple[str, str]]:
         """What every prompt of the optimiser begins with: the playbook, earlier steps, its own memo."""
         return [
             *playbook_sections(self.playbook),
             ("earlier steps", reminder(self.memory, self.config.reflect.memory)),
             ("your memo", self.meta),
+            ("the tasks", self.shop.env.about),
         ]
+
+
+def prompts_of(shop: Workshop, config: ReflactConfig) -> OptimizerPrompts:
+    """The prompts of a run: the config's before the environment's, both before those that come along."""
+    return OptimizerPrompts({**shop.env.prompts(), **config.reflect.prompts})

@@ -50,6 +50,8 @@ def _write_rollouts(place: Path, state: StepState) -> None:
         single = state.step.config.train.accumulation == 1
         rolled = (place if single else place / f"batch_{batch.index}") / "rollout"
         for rollout in batch.rollouts:
+            if not rollout.ticket.purpose.startswith(f"train/{state.step.where}/"):
+                continue  # an earlier step made this attempt, and has it on file
             name = f"{task_name(rollout).replace('/', '_')}_{rollout.ticket.draw}"
             kept = rolled / "predictions" / name
             kept.mkdir(parents=True, exist_ok=True)

@@ -17,17 +17,19 @@ from whet.learn.judge import Judge, Judgement, Standing
 from whet.learn.learner import Assignment, Learner, Training
 from whet.learn.reflact.artifacts import TrainingFiles, counts
 from whet.learn.reflact.config import ReflactConfig
+from whet.learn.reflact.effects import EditEffects, edit_effects
 from whet.learn.reflact.epoch_end import EpochEnd, end_epoch
 from whet.learn.reflact.evaluate import evaluate
 from whet.learn.reflact.examples import Examples
 from whet.learn.reflact.memory import StepMemory, bundle_result
 from whet.learn.reflact.notes import new_notes
+from whet.learn.reflact.prompt_text import prompts_beside, refuse_unknown
 from whet.learn.reflact.proposer import Analyst, Proposal, Proposer
 from whet.learn.reflact.records import Evidence
 from whet.learn.reflact.rollout import plan_epoch, roll_out
 from whet.learn.reflact.step import Step
 from whet.learn.workshop import Spent, Workshop
-from whet.types import Playbook
+from whet.types import Playbook, Policy, Rollout
 
 PROPOSERS: dict[str, Callable[[], Proposer]] = {"analyst": Analyst, "examples": Examples}
 
@@ -71,11 +73,7 @@ class StepState:
         rollouts = self.evidence.rollouts if self.evidence else ()
         failed = sum(rollout.score is not None and not rollout.score.hard for rollout in rollouts)
         patterns = tuple(pattern for patch in self.proposal.patches for pattern in patch.patterns)
-        tried = tuple(
-            bundle_result(judgement)
-            for judgement in self.judgements
-            if judgement.action not in ("skip_identical", "undecided")
-        )
+        tried = tuple(bundle_result(judgement) for judgement in self.judgements if judgement.action != "skip_identical")
         return StepMemory(self.step.epoch, self.step.number, self.action, len(rollouts), failed, patterns, tried)
 
 
@@ -97,6 +95,8 @@ class ReflactTraining(Training):
 
     def __post_init__(self) -> None:
         self.files = TrainingFiles()
+        self.shop.effort = {str(stage): effort for stage, effort in self.config.reflect.effort.items()}
+        refuse_unknown(self.shop.env.prompts(), self.shop.env.name)
         if not self.tasks:
             raise WhetError(f"{self.shop.env.name}: there are no train tasks to learn from")
 
@@ -126,7 +126,12 @@ class ReflactTraining(Training):
         memo = self.ends[-1].meta if self.ends else ""
         current = self.judge.current.policy
         number = len(self.steps) + 1
-        step = Step(self.shop, self.config, epoch, number, in_epoch, self.total, current, memory, memo)
+        step = Step(
+            *(self.shop, self.config, epoch, number, in_epoch, self.total, current, memory, memo),
+            effects=self._effects(),
+            solved=self._solved(),
+            known=self._known(current) if self.config.train.reuse else {},
+        )
         state = StepState(step, tuple(batch))
         self.steps.append(state)
         before = len(self.judge.judgements)
@@ -145,6 +150,27 @@ class ReflactTraining(Training):
             state.current, state.best = self.judge.current, self.judge.best
         state.complete = True
         self.moved()
+
+    def _effects(self) -> EditEffects:
+        """What all attempts so far say of every edit, where the config wants to know."""
+        if not self.config.update.evidence:
+            return EditEffects()
+        rolled = [(state.step.policy, state.evidence.rollouts) for state in self.steps if state.evidence]
+        kinds = [self.shop.env.label("select", task).kind for task in self.shop.select]
+        return edit_effects(self.judge.initial, self.judge.judgements, rolled, kinds)
+
+    def _solved(self) -> frozenset[int]:
+        """Train tasks that were ever solved."""
+        batches = [batch for state in self.steps if state.evidence for batch in state.evidence.batches]
+        return frozenset(rollout.ticket.index for batch in batches for rollout in batch.solved)
+
+    def _known(self, policy: Policy) -> dict[int, list[Rollout]]:
+        """Train attempts of earlier steps that began with this policy, each once."""
+        found: dict[int, dict[str, Rollout]] = {}
+        for state in self.steps:
+            for rollout in state.evidence.rollouts if state.evidence and state.step.policy == policy else ():
+                found.setdefault(rollout.ticket.index, {})[rollout.key] = rollout
+        return {task: list(attempts.values()) for task, attempts in found.items()}
 
     def _flush_notes(self, state: StepState) -> None:
         """Reminders into the current playbook without evidence, where the config wants the published behaviour."""
@@ -225,6 +251,10 @@ class ReflactLearner(Learner):
         steps = planned_steps(config, tasks)
         many = f"{section.epochs} epoch{'s' * (section.epochs > 1)}, {steps} step{'s' * (steps > 1)}"
         return f"{many}{short}{proposer}"
+
+    def beside(self, folder: Path) -> dict[str, Any]:
+        found = prompts_beside(folder)
+        return {"reflect": {"prompts": found}} if found else {}
 
     def begin(self, assignment: Assignment) -> ReflactTraining:
         return ReflactTraining(assignment.shop, assignment.judge, assignment.config, assignment.tasks, assignment.moved)

@@ -7,7 +7,7 @@ from typing import Any
 
 from whet.learn.reflact.edit_items import items_in
 from whet.learn.reflact.edits import apply_items, unmatched
-from whet.learn.reflact.prompt_text import as_json, messages, playbook_sections, prompt
+from whet.learn.reflact.prompt_text import as_json, messages, playbook_sections
 from whet.learn.reflact.records import AddNote, Draft, EditOutcome, Item, Revision, Suggestion
 from whet.learn.reflact.replies import Unreadable, ask_json, text_in, texts_in
 from whet.learn.reflact.step import Step
@@ -50,7 +50,7 @@ def _one_draft(items: Sequence[Item]) -> tuple[Item, ...]:
 async def _rewritten(step: Step, suggestions: Sequence[Suggestion]) -> tuple[Draft | None, tuple[str, ...]]:
     section = step.config.update
     asked = messages(
-        [prompt("rewrite", bytes=section.max_bytes)],
+        [step.prompts.text("rewrite", bytes=section.max_bytes)],
         [*step.background(), ("suggestions", as_json(item.as_data() for item in suggestions))],
     )
 
@@ -73,7 +73,7 @@ async def _mended(
 ) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """The edits that were not found, quoted anew; the playbook shown is as it stands after the others."""
     shown = as_json({**row.item.as_data(), "problem": row.detail} for row in back)
-    asked = messages([prompt("mend")], [*playbook_sections(playbook), ("edits", shown)])
+    asked = messages([step.prompts.text("mend")], [*playbook_sections(playbook), ("edits", shown)])
 
     def read(data: Mapping[str, Any]) -> tuple[Item, ...]:
         return items_in(data, "patch", back[0].item.source)[: len(back)]

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 from whet.envs.arguments import Argument
 from whet.envs.data.template import cell
+from whet.envs.feedback import judged, reason, written
 from whet.errors import WhetError
-from whet.types import Ask, Message, Score, Task, Work, failed, user
+from whet.types import Ask, Feedback, Message, Rollout, Score, Task, Work, failed, user
 
 Grading = Generator[Ask | Work, Any, Score]
 
@@ -75,6 +76,14 @@ class AnswerCheck:
     def oracle(self, truth: Any) -> str | None:
         """An answer that earns full credit; None where the truth holds none."""
         return str(truth[0])
+
+    def expected(self, truth: Any) -> str:
+        """The right answer for a person to read; '' where the check knows none."""
+        return written(truth)
+
+    def feedback(self, task: Task, rollout: Rollout, said: str) -> Feedback:
+        """What a learner is told of an answer to a train task; `said` is what was read from the reply."""
+        return Feedback(self.expected(task.truth), said, reason(rollout), judged(rollout))
 
     def score(self, truth: Any, said: str) -> Score:
         raise NotImplementedError

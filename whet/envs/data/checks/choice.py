@@ -88,6 +88,10 @@ class ChoiceCheck(AnswerCheck):
         right = truth["right"]
         return string.ascii_uppercase[right] if self.lettered else str(truth["options"][right])
 
+    def expected(self, truth: Any) -> str:
+        right = truth["right"]
+        return f"{string.ascii_uppercase[right]}. {truth['options'][right]}" if self.column else truth["options"][right]
+
     def score(self, truth: Any, said: str) -> Score:
         named = chosen(said, truth["options"], lettered=self.lettered)
         if not named:

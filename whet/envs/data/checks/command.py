@@ -22,6 +22,10 @@ _NOT_FOUND = frozenset(os.strerror(code) for code in (errno.ENOENT, errno.EACCES
 """What the sandbox writes behind the name of a program that it cannot start."""
 
 
+TOLD = 800
+"""Last characters of what a failed command wrote: the assertion that failed is among them."""
+
+
 class CommandCheck(AnswerCheck):
     """The reply lies in `reply_file`, beside the files of a folder and, by name, cells of the row."""
 
@@ -69,6 +73,9 @@ class CommandCheck(AnswerCheck):
     def oracle(self, truth: Any) -> str | None:
         return None if truth["answer"] is None else str(truth["answer"])
 
+    def expected(self, truth: Any) -> str:
+        return self.oracle(truth) or f"a reply for which this succeeds: {' '.join(truth['argv'])}"
+
     def grade(self, task: Task, said: str) -> Grading:
         if not said.strip():
             return failed("no_answer", "nothing to read in the reply")
@@ -83,7 +90,7 @@ class CommandCheck(AnswerCheck):
         if code in (126, 127) and told.removeprefix(f"{program}: ") in _NOT_FOUND:
             raise WhetError(f"command: {program!r} cannot be run in the sandbox: {told[-200:]}")
         return (
-            solved(exit_code=0.0) if code == 0 else failed("wrong", f"exit code {code}: {told[-200:]}", exit_code=code)
+            solved(exit_code=0.0) if code == 0 else failed("wrong", f"exit code {code}: {told[-TOLD:]}", exit_code=code)
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +15,10 @@ from whet.envs.data.checks.base import RELATIVE, TOLERANCE, AnswerCheck, graded
 from whet.envs.data.checks.number import closeness
 from whet.envs.data.columns import known
 from whet.errors import WhetError
-from whet.types import Score, failed
+from whet.types import Feedback, Rollout, Score, Task, failed
+
+LONGEST_VALUE = 120
+"""Characters of a wrong value that feedback shows."""
 
 _FENCE = re.compile(r"```[^\n`]*\n(.*?)```", re.DOTALL)
 
@@ -63,6 +67,20 @@ class JsonCheck(AnswerCheck):
 
     def oracle(self, truth: Any) -> str | None:
         return orjson.dumps(truth).decode()
+
+    def feedback(self, task: Task, rollout: Rollout, said: str) -> Feedback:
+        """With the fields that are wrong, each with what it should have been."""
+        told = super().feedback(task, rollout, said)
+        given = find_object(said)
+        if given is None:
+            return told
+        wrong = [
+            f"{field} should be {orjson.dumps(right).decode()}, "
+            + (f"is {str(given[field])[:LONGEST_VALUE]!r}" if field in given else "is missing")
+            for field, right in task.truth.items()
+            if field not in given or not self._same(given[field], right)
+        ]
+        return replace(told, evidence="; ".join(wrong))
 
     def score(self, truth: Any, said: str) -> Score:
         given = find_object(said)

@@ -39,6 +39,13 @@ class NumberCheck(AnswerCheck):
     def oracle(self, truth: Any) -> str | None:
         return str(truth)
 
+    def expected(self, truth: Any) -> str:
+        """The number, and how far one may be off."""
+        near = [
+            f"{self.own[name]:g}{word}" for name, word in (("tolerance", ""), ("relative", " of it")) if self.own[name]
+        ]
+        return f"{truth} (may be off by {' or '.join(near)})" if near else str(truth)
+
     def score(self, truth: Any, said: str) -> Score:
         number, right = last_number(said), last_number(truth)
         if number is None or right is None:

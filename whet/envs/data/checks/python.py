@@ -58,6 +58,9 @@ class PythonCheck(AnswerCheck):
     def oracle(self, truth: Any) -> str | None:
         return cell(truth["row"].get(self.answer)) if self.answer is not None else None
 
+    def expected(self, truth: Any) -> str:
+        return self.oracle(truth) or ""
+
     def grade(self, task: Task, said: str) -> Grading:
         where = {"function": self.function, "code": self._code}
         shown = {"reply": said, "row": task.truth["row"]}

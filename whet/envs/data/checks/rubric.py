@@ -55,6 +55,10 @@ class RubricCheck(AnswerCheck):
     def oracle(self, truth: Any) -> str | None:
         return truth or None
 
+    def expected(self, truth: Any) -> str:
+        """The rubric, and the reference answer where the row has one."""
+        return f"a reply that meets the rubric: {self.rubric}" + (f"\nReference answer: {truth}" if truth else "")
+
     def grade(self, task: Task, said: str) -> Grading:
         if not said.strip():
             return failed("no_answer", "nothing to read in the reply")

@@ -89,6 +89,9 @@ class RegexCheck(AnswerCheck):
     def oracle(self, truth: Any) -> str | None:
         return None
 
+    def expected(self, truth: Any) -> str:
+        return f"a text in which this pattern is found: {truth}"
+
     def grade(self, task: Task, said: str) -> Grading:
         if not said.strip():
             return failed("no_answer", "nothing to read in the reply")
