@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from whet.errors import WhetError
 from whet.report.fold import fold_run
 from whet.report.markup import block, tag, text
 from whet.report.page import report_page
+from whet.report.text import markdown
 from whet.report.write import write_report
+from whet.types import Ticket
 
 
 class Elements(HTMLParser):
@@ -143,3 +146,14 @@ def test_attributes_and_texts_are_escaped() -> None:
     assert tag("a", '<b>"', href='"><script>') == '<a href="&quot;&gt;&lt;script&gt;">&lt;b&gt;&quot;</a>'
     assert text("\x00\u202e") == "\\x00\\u202e"
     assert "the first 3 of 10 characters" in block("y" * 10, 3)
+
+
+def test_markdown_says_what_the_page_says_first(tmp_path: Path) -> None:
+    with run_folders.writer(tmp_path / "run") as ledger:
+        held = [run_folders.rollout(index, "t", hard=int(index == 0), reason="r") for index in range(8)]
+        floor = [run_folders.rollout(8 + index, "t", hard=1) for index in range(8)]
+        moved = [replace(line, ticket=Ticket("floor/echo", "select", n)) for n, line in enumerate(floor)]
+        ledger.add_rollouts([*held, *moved])
+    run = fold_run(tmp_path / "run")
+    assert "a policy without any skill does as well" in report_page([run])
+    assert "> a policy without any skill does as well" in markdown([run])

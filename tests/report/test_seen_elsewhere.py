@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,6 @@ from whet.report.figures import draw_figures, steps_curve
 from whet.report.fold import fold_run
 from whet.report.glimpse import glimpse
 from whet.report.task_list import TaskChoice, task_lines
-from whet.report.verdicts import risk_by_coverage
 from whet.run.api import compare, evaluate
 from whet.run.export_rows import export_rows
 from whet.run.sinks import SINKS, LedgerTail
@@ -217,10 +215,3 @@ def test_the_news_of_a_training_hold_decisions(seen_runs: Path) -> None:
     assert told["gate/accepted"] in (0.0, 1.0)
     assert "test/solved" in told
     assert list(LedgerTail.at_end(seen_runs / "kinds").news()) == []
-
-
-def test_risk_falls_with_coverage_where_agreement_means_something() -> None:
-    sure = [Counter(correct=4)] * 6
-    torn = [Counter(correct=1, false_release=3)] * 2
-    assert risk_by_coverage([*sure, *torn]) == ((0.75, 0.0), (1.0, 0.25))
-    assert risk_by_coverage([Counter(correct=1)]) == ()

@@ -30,7 +30,7 @@ from whet.report.query import RolloutCounts, RolloutFilter, RolloutLine, RunSum,
 from whet.rollout.claim import CONFIG, PLAYBOOK
 from whet.rollout.session import DONE, ENDED, SESSION
 from whet.run.caveats import CAVEATS, Caveats
-from whet.types import Playbook
+from whet.types import SPLITS, Playbook
 
 SEGMENT = "segment"
 """The kind of effect that a segment of weight training is."""
@@ -281,7 +281,8 @@ class RunFold:
         live = under_way(self.folder / "ledger.sqlite")
         state = self._state(moments, live)
         headline = RolloutFilter(purpose=HEADLINE.get(kind, ""))
-        split = str(_at(config, "eval", "split") or ("test" if kind == "train" else "select"))
+        told = _at(config, "eval", "split") if kind == "eval" else "test" if kind == "train" else None
+        split = str(told or self._splits(headline))
         score = None
         if kind == "train":
             score = self._best_rate(caveats.level)
@@ -306,6 +307,12 @@ class RunFold:
             score=score,
             on=", ".join(filter(None, (split, caveats.mark))) if score is not None else "",
         )
+
+    def _splits(self, headline: RolloutFilter) -> str:
+        """Which splits were played, whatever the config says: an audit takes them all."""
+        where, bound = headline.clause()
+        found = {split for (split,) in self.db.execute(f"SELECT DISTINCT split FROM rollouts WHERE {where}", bound)}
+        return " + ".join(split for split in SPLITS if split in found)
 
     def _best_rate(self, level: float) -> Estimate | None:
         """What the best policy solved in the sealed test, as far as it is played."""
@@ -634,13 +641,18 @@ def _said(content: Any) -> str:
     return str(content)
 
 
+ARMS = ("incumbent", "candidate")
+
+
 def _arm(draws: Sequence[tuple[str, int, int, float | None]], arm: str, score: float | None) -> Estimate | None:
-    """A side's score on record, with the interval that its own draws give."""
+    """A side's score on record, with the interval of its draws on the tasks that the score is of: both sides' own."""
     by_task: dict[int, list[float]] = {}
+    sides = ({task for side, task, _, reading in draws if side == name and reading is not None} for name in ARMS)
+    both = set.intersection(*sides)
     for side, task, _, reading in draws:
         if side == arm and reading is not None:
             by_task.setdefault(task, []).append(reading)
-    means = [sum(values) / len(values) for values in by_task.values()]
+    means = [sum(values) / len(values) for task, values in by_task.items() if score is None or task in both]
     low, high = min((0.0, *means)), max((1.0, *means))
     seen = mean_estimate(means, span=(low, high)) if means else None
     if score is None:

@@ -120,7 +120,7 @@ def cards(run: RunFacts) -> Markup:
     )
 
 
-def notes(run: RunFacts) -> Markup | None:
+def note_lines(run: RunFacts) -> list[str]:
     """What must be known before the figures are believed."""
     lines = [*run.notes]
     if run.trouble:
@@ -135,6 +135,11 @@ def notes(run: RunFacts) -> Markup | None:
     floor = max((test.rate.value for test in run.tests if test.beside and test.name.startswith("floor")), default=None)
     if floor is not None and run.score is not None and floor >= run.score.value:
         lines.append("a policy without any skill does as well: see the floor")
+    return lines
+
+
+def notes(run: RunFacts) -> Markup | None:
+    lines = note_lines(run)
     if not lines:
         return None
     return tag(
