@@ -199,8 +199,10 @@ def test_a_sink_that_fails_does_not_end_the_run(tmp_path: Path, monkeypatch: pyt
         raise RuntimeError("the service is gone")
 
     monkeypatch.setattr(sinks.JsonlSink, "scalars", broken)
-    result = evaluate(Doubles(), FromFunction(doubled), n=4, runs=tmp_path, overrides=["control.sinks.jsonl={}"])
+    with pytest.warns(UserWarning, match="the sink JsonlSink is left out.*the service is gone") as heard:
+        result = evaluate(Doubles(), FromFunction(doubled), n=4, runs=tmp_path, overrides=["control.sinks.jsonl={}"])
     assert result.pass_rate == 1.0
+    assert len(heard) == 1
 
 
 def test_an_unknown_sink_is_refused_with_the_nearest(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ that may be under way, the readable files beside it where they are there, and no
 
 from __future__ import annotations
 
+import errno
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -200,6 +201,7 @@ def fold_run(folder: Path, counts: RolloutCounts | None = None) -> RunFacts:
     """The record of the run in a folder. What cannot be read is a note; `counts` is what an earlier look counted."""
     try:
         with closing(glance(folder)) as db:
+            db.execute("BEGIN")  # one moment of a ledger that grows meanwhile
             return RunFold(folder, db, counts or RolloutCounts()).record()
     except WhetError as problem:
         return RunFacts(folder.name, folder, state="unreadable", trouble=_without_place(problem, folder))
@@ -342,11 +344,19 @@ class RunFold:
 
     # ------------------------------------------------------------------------------------------- files beside it
 
+    def _bytes(self, name: str) -> bytes:
+        """A file of the run. A folder may come from elsewhere: a link that leads out of it is not followed."""
+        place = self.folder / name
+        if not place.resolve().is_relative_to(self.folder.resolve()):
+            raise OSError(errno.EPERM, "it leads out of the run's folder")
+        if place.exists() and not place.is_file():
+            raise OSError(errno.EPERM, "it is no file")
+        return place.read_bytes()
+
     def _file(self, name: str) -> Any:
         """A readable file of the run; one that is not whole is noted."""
-        path = self.folder / name
         try:
-            return orjson.loads(path.read_bytes())
+            return orjson.loads(self._bytes(name))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as problem:
@@ -355,7 +365,7 @@ class RunFold:
 
     def _config_text(self) -> str:
         try:
-            return (self.folder / CONFIG).read_text("utf-8", "replace")
+            return self._bytes(CONFIG).decode("utf-8", "replace")
         except OSError as problem:
             self.notes.append(f"{CONFIG} cannot be read ({problem.strerror})")
             return ""
@@ -487,7 +497,7 @@ class RunFold:
 
     def _text(self, name: str) -> str:
         try:
-            return (self.folder / name).read_text("utf-8", "replace")
+            return self._bytes(name).decode("utf-8", "replace")
         except OSError:
             return ""
 
@@ -577,7 +587,10 @@ def _at(data: Mapping[str, Any], *path: str) -> Any:
 
 
 def _changed(folder: Path) -> float:
-    return max((file.stat().st_mtime for file in folder.glob("ledger.sqlite*")), default=0.0)
+    try:
+        return max((file.stat().st_mtime for file in folder.glob("ledger.sqlite*")), default=0.0)
+    except OSError:  # it went away meanwhile, or may not be looked into
+        return 0.0
 
 
 def _seconds(moments: Sequence[tuple[float, str, dict[str, Any]]], last: float) -> float:
@@ -675,6 +688,7 @@ def list_record(folder: Path) -> RunFacts:
     """A run's line in a list."""
     try:
         with closing(glance(folder)) as db:
+            db.execute("BEGIN")
             fold = RunFold(folder, db, RolloutCounts())
             meta = dict(db.execute("SELECT name, value FROM meta ORDER BY seq"))
             entry = fold.entry(meta, fold.caveats())
@@ -699,4 +713,7 @@ def run_folders(root: Path) -> list[Path]:
 
 
 def _is_run(folder: Path) -> bool:
-    return (folder / "ledger.sqlite").is_file() or (folder / CONFIG).is_file()
+    try:
+        return (folder / "ledger.sqlite").is_file() or (folder / CONFIG).is_file()
+    except OSError:  # a folder of somebody else's
+        return False
