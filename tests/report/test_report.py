@@ -164,16 +164,16 @@ def test_markdown_says_what_the_page_says_first(tmp_path: Path) -> None:
 
 def test_a_report_has_an_end_whatever_the_run_holds(tmp_path: Path) -> None:
     with run_folders.writer(tmp_path / "big") as ledger:
-        held = [run_folders.rollout(index, "t", reason=f"{index}" + "r" * 300_000) for index in range(12)]
+        held = [run_folders.rollout(index, "t", reason=f"{index}" + "r" * 300_000) for index in range(4)]
         assert held[0].score is not None
         ledger.add_rollouts([replace(line, outcome=replace(held[0].score, detail="d" * 900_000)) for line in held])
         draws = [[arm, task, draw, [1.0]] for arm in ARMS for task in range(400) for draw in range(8)]
         body = {"verdict": "reject", "reason": "no_gain", "draws": draws, "says": "s" * 100_000}
-        for number in range(30):
+        for number in range(8):
             ledger.add_effect(f"k{number}", DECISION, f"e1/s{number:04d}/decision/00", "r", body)
     (tmp_path / "big" / "config.toml").write_text("c" * 3_000_000)
     run = fold_run(tmp_path / "big")
-    many = replace(run, playbooks=tuple(PlaybookVersion(f"step {n}", f"{n}\n" * 90_000, "", True) for n in range(20)))
+    many = replace(run, playbooks=tuple(PlaybookVersion(f"step {n}", f"{n}\n" * 90_000, "", True) for n in range(9)))
     page = report_page([many])
     assert len(page) < 5_000_000
     assert "more decisions have no room here" in page

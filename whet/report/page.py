@@ -16,7 +16,7 @@ from whet.errors import WhetError
 from whet.evals.compare import Comparison
 from whet.ledger.store import glance
 from whet.report import query, sections
-from whet.report.fold import RunFacts
+from whet.report.fold import DecisionFacts, RunFacts
 from whet.report.markup import Markup, join, tag
 from whet.report.overview import overview
 from whet.report.sections import PageLinks
@@ -108,16 +108,16 @@ def _place(run: RunFacts) -> str:
 
 
 def _evidence(run: RunFacts) -> Markup | None:
-    shown = [
-        tag(
+    def made(decision: DecisionFacts) -> Markup:
+        return tag(
             "details",
             tag("summary", f"evidence of {decision.purpose}"),
             sections.evidence(decision),
             id=f"{_place(run)}-decision-{decision.number}",
         )
-        for decision in run.decisions[:60]
-    ]
-    return join(sections.within(shown, "decisions")) if shown else None
+
+    shown = sections.within(run.decisions[:60], made, "decisions")
+    return join(shown) if shown else None
 
 
 def _cases(run: RunFacts) -> Markup | None:
