@@ -217,3 +217,12 @@ def test_the_news_of_a_training_hold_decisions(seen_runs: Path) -> None:
     assert told["gate/accepted"] in (0.0, 1.0)
     assert "test/solved" in told
     assert list(LedgerTail.at_end(seen_runs / "kinds").news()) == []
+
+
+def test_letters_without_a_font_are_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="figures need the extra report")
+    run_folders.evaluation(tmp_path, "\U00012000 $\\frac{")  # cuneiform, and a sum that does not end
+    with pytest.warns(UserWarning, match="drawn as boxes") as heard:
+        made = draw_figures([tmp_path / "\U00012000 $\\frac{"] * 2, tmp_path / "out", ["png"], tmp_path)
+    assert made
+    assert len(heard) == 1

@@ -116,7 +116,12 @@ def panel(run: RunFacts) -> Markup | None:
     truths = [truth for truth in ("pass", "fail", "unknown") if any(cell[1] == truth for cell in counts.cells)]
     rows = [[f"said {SAYS[said]}", *(f"{counts.cells.get((said, truth), 0):,}" for truth in truths)] for said in SAYS]
     drawn = line_chart("risk by coverage", {"wrong among the surest": list(counts.curve)}) if counts.curve else None
-    voted = f" Tasks are counted, by what most of their up to {counts.draws} draws say." if counts.draws > 1 else ""
+    voted = (
+        f" Tasks are counted, by what most of their up to {counts.draws} draws say. The curve: across, the share of "
+        "tasks that is decided, the surest first; up, the share of these that is wrong."
+        if counts.draws > 1
+        else ""
+    )
     heads = ("", *(f"truly {truth}#" for truth in truths))
     note = (
         "To say pass where it fails is a false release, the expensive error; to say fail where it passes a false block."
