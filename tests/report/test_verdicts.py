@@ -23,6 +23,7 @@ from whet.report.fold import fold_run
 from whet.report.page import report_page
 from whet.report.verdicts import verdict_counts
 from whet.run.compose import Given
+from whet.types import Label
 
 MISSION = "BBU安装方式检查（正装）"
 FOUR = AuditSettings(Ballot((DecodeSettings(0.3), DecodeSettings(0.7)), 2))
@@ -113,3 +114,14 @@ def test_errors_of_anyone_tell_the_truth_of_a_task(tmp_path: Path) -> None:
     counts = verdict_counts(fold_run(tmp_path / "other"))
     assert counts is not None
     assert dict(counts.cells) == {("pass", "pass"): 1, ("pass", "fail"): 1}
+
+
+def test_a_gate_has_no_rates_of_both_its_policies_together(tmp_path: Path) -> None:
+    with run_folders.writer(tmp_path / "gate") as ledger:
+        ledger.set_meta(kind="gate")
+        held = [run_folders.rollout(n, "no", reason="false_release") for n in range(4)]
+        moved = [replace(line, ticket=replace(line.ticket, purpose="gate")) for line in held]
+        ledger.add_rollouts([replace(line, label=Label(f"k{n % 2}")) for n, line in enumerate(moved)])
+    run = fold_run(tmp_path / "gate")
+    assert (run.kind, run.rollouts, run.score, run.kinds, dict(run.grid)) == ("gate", 4, None, (), {})
+    assert verdict_counts(run) is None

@@ -240,7 +240,8 @@ class RunFold:
         headline = entry.headline
         if entry.kind == "train" and best is not None:
             headline = RolloutFilter(purpose="test", policy=best.policy)
-        tasks = query.task_rates(self.db, headline)
+        # The rollouts of a gate are of two policies: a rate of both together is of neither.
+        tasks = [] if entry.kind == "gate" else query.task_rates(self.db, headline)
         history = self._file("history.json")
         decisions = tuple(self._decisions(history if isinstance(history, list) else []))
         filled = {

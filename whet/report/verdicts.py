@@ -53,9 +53,9 @@ class VerdictCounts:
 
 def verdict_counts(run: RunFacts) -> VerdictCounts | None:
     """Counted over the rollouts that the run is judged by; None where its tasks end in no verdict, or in verdicts
-    whose truth the ledger does not tell."""
+    whose truth the ledger does not tell, and of a gate, which has two policies."""
     readable = run.env.partition(":")[0] == FAMILY
-    if not readable and not set(run.reasons) & set(TRUTHS):
+    if run.kind == "gate" or not (readable or set(run.reasons) & set(TRUTHS)):
         return None
     where, bound = run.headline.clause()
     by_task: dict[TaskPlace, list[tuple[int, str]]] = {}
@@ -72,7 +72,9 @@ def verdict_counts(run: RunFacts) -> VerdictCounts | None:
                     return None
                 truths[place] = truth
     voted = {place: Votes(_calls(draws, truths.get(place))) for place, draws in by_task.items()}
-    cells = Counter((votes.majority or "none", truths.get(place) or "unknown") for place, votes in voted.items())
+    cells: Counter[tuple[str, str]] = Counter(
+        (votes.majority or "none", truths.get(place) or "unknown") for place, votes in voted.items()
+    )
     most = max((len(votes.calls) for votes in voted.values()), default=0)
     return VerdictCounts(cells, risk_by_coverage(voted, truths) if most > 1 else (), most) if cells else None
 
