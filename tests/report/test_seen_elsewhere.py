@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -92,6 +93,21 @@ def test_watching_a_run_that_is_done_says_so_once(seen_runs: Path, whet: Whet) -
     said = whet("watch", "kinds", "--runs", seen_runs)
     assert said.code == 0
     assert said.out.startswith("kinds: complete, 4 of 4 steps, solved 0.")
+
+
+def test_a_run_that_was_continued_is_not_done_sooner_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four rollouts took a session of 40 s that was killed; the time left is at that pace, not at the new one's."""
+    clock = [1000.0]
+    monkeypatch.setattr(time, "time", lambda: clock[0])
+    with run_folders.writer(tmp_path / "run") as ledger:
+        clock[0] = 1040.0
+        ledger.add_rollouts([run_folders.rollout(index, "t") for index in range(4)])
+        clock[0] = 5000.0
+        ledger.add_event("session", planned=8)
+        clock[0] = 5001.0
+        seen = glimpse(tmp_path / "run")
+    assert seen.run.seconds == pytest.approx(40.0, abs=0.1)
+    assert seen.left == pytest.approx(41.0, abs=0.1)
 
 
 def test_a_running_evaluation_has_a_time_left(tmp_path: Path) -> None:

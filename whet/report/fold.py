@@ -7,6 +7,7 @@ that may be under way, the readable files beside it where they are there, and no
 from __future__ import annotations
 
 import errno
+import math
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -302,7 +303,7 @@ class RunFold:
             state,
             live,
             changed=_changed(self.folder),
-            seconds=_seconds(moments, self._last_commit()),
+            seconds=_seconds(moments, self._last_commit),
             planned=max((body.get("planned", 0) for _, name, body in moments if name == SESSION), default=0),
             rollouts=used.rollouts,
             headline=headline,
@@ -340,8 +341,8 @@ class RunFold:
         rows = self.db.execute("SELECT at, name, body FROM events WHERE name <> 'beat' ORDER BY seq")
         return [(at, name, body if isinstance(body := orjson.loads(raw), dict) else {}) for at, name, raw in rows]
 
-    def _last_commit(self) -> float:
-        return float(self.db.execute("SELECT coalesce(max(at), 0) FROM chain").fetchone()[0])
+    def _last_commit(self, before: float = math.inf) -> float:
+        return float(self.db.execute("SELECT coalesce(max(at), 0) FROM chain WHERE at < ?", (before,)).fetchone()[0])
 
     # ------------------------------------------------------------------------------------------- files beside it
 
@@ -594,15 +595,16 @@ def _changed(folder: Path) -> float:
         return 0.0
 
 
-def _seconds(moments: Sequence[tuple[float, str, dict[str, Any]]], last: float) -> float:
+def _seconds(moments: Sequence[tuple[float, str, dict[str, Any]]], last: Callable[[float], float]) -> float:
     """Seconds of all sessions; one without an end has taken until its last commit."""
     total, began = 0.0, 0.0
     for at, name, body in moments:
         if name == ENDED:
             total, began = total + float(body.get("seconds", 0.0)), 0.0
         elif name == SESSION:
+            total += max(0.0, last(at) - began) if began else 0.0  # the one before was killed
             began = at
-    return total + (max(0.0, last - began) if began else 0.0)
+    return total + (max(0.0, last(math.inf) - began) if began else 0.0)
 
 
 def decision_record(number: int, purpose: str, body: Mapping[str, Any], told: Mapping[str, Any] = {}) -> DecisionFacts:
