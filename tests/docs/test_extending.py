@@ -43,7 +43,7 @@ def whet(package: Path, folder: Path, *words: str) -> str:
 
 def test_each_extension_is_one_file_and_one_line(package: Path) -> None:
     shown = {name.removeprefix("letters_kit/") for name in dict(BLOCK.findall(PAGE))}
-    code = {"task/__init__.py", "model.py", "gate.py", "learner.py", "__init__.py", "commands.py"}
+    code = {"task/__init__.py", "model.py", "gate.py", "learner.py", "__init__.py", "commands.py", "sink.py"}
     assert shown == {"pyproject.toml", *code}
 
 
@@ -93,3 +93,9 @@ def test_the_gate_of_the_page_judges_a_persons_candidate(package: Path, tmp_path
 def test_the_command_of_the_page_is_listed_and_called(package: Path, tmp_path: Path) -> None:
     assert "Words and their letters." in whet(package, tmp_path, "--help")
     assert whet(package, tmp_path, "letters", "count", "hello") == "5\n"
+
+
+def test_the_sink_of_the_page_is_told_figures(package: Path, tmp_path: Path) -> None:
+    told = ("--set", "control.sinks.lines.file=told.txt")
+    whet(package, tmp_path, "eval", "letters", "-m", "parrot:polly", "-n", "12", "--run", "r", *told)
+    assert "eval/solved" in (tmp_path / "runs" / "r" / "told.txt").read_text()

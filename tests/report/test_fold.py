@@ -8,9 +8,10 @@ import orjson
 import pytest
 import run_folders
 
+from whet.evals.estimate import mean_estimate
 from whet.evals.summary import summarize
 from whet.ledger.store import Ledger
-from whet.report.fold import fold_run, list_records
+from whet.report.fold import decision_record, fold_run, list_records
 from whet.report.fold import run_folders as folders_of
 from whet.report.query import RolloutFilter
 from whet.run.workspace import open_run
@@ -110,3 +111,13 @@ def test_gates_below_a_run_are_listed_with_it(seen_runs: Path) -> None:
 def test_a_filter_reads_its_own_words() -> None:
     chosen = RolloutFilter(kind="a", solved="no", flipped=True, task="select/3")
     assert RolloutFilter.of(chosen.words()) == chosen
+
+
+def test_the_interval_of_a_decision_is_of_the_tasks_that_its_score_is_of() -> None:
+    draws = [["incumbent", task, 0, [float(task < 6)]] for task in range(24)]
+    draws += [["candidate", task, 0, [1.0]] for task in range(12)]
+    body = {"verdict": "accept", "reason": "gain_shown", "draws": draws}
+    found = decision_record(0, "s", {**body, "incumbent_score": 0.5, "candidate_score": 1.0}).incumbent
+    assert found == mean_estimate([1.0] * 6 + [0.0] * 6)
+    unscored = decision_record(0, "s", body).incumbent
+    assert unscored == mean_estimate([1.0] * 6 + [0.0] * 18)

@@ -6,6 +6,9 @@ import base64
 import hashlib
 import json
 import re
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,10 +17,13 @@ import run_folders
 from command_line import Whet
 
 from whet.errors import WhetError
-from whet.report.fold import fold_run
+from whet.gate.decide import DECISION
+from whet.report.fold import ARMS, PlaybookVersion, fold_run
 from whet.report.markup import block, tag, text
 from whet.report.page import report_page
+from whet.report.text import markdown
 from whet.report.write import write_report
+from whet.types import Ticket
 
 
 class Elements(HTMLParser):
@@ -143,3 +149,47 @@ def test_attributes_and_texts_are_escaped() -> None:
     assert tag("a", '<b>"', href='"><script>') == '<a href="&quot;&gt;&lt;script&gt;">&lt;b&gt;&quot;</a>'
     assert text("\x00\u202e") == "\\x00\\u202e"
     assert "the first 3 of 10 characters" in block("y" * 10, 3)
+
+
+def test_markdown_says_what_the_page_says_first(tmp_path: Path) -> None:
+    with run_folders.writer(tmp_path / "run") as ledger:
+        held = [run_folders.rollout(index, "t", hard=int(index == 0), reason="r") for index in range(8)]
+        floor = [run_folders.rollout(8 + index, "t", hard=1) for index in range(8)]
+        moved = [replace(line, ticket=Ticket("floor/echo", "select", n)) for n, line in enumerate(floor)]
+        ledger.add_rollouts([*held, *moved])
+    run = fold_run(tmp_path / "run")
+    assert "a policy without any skill does as well" in report_page([run])
+    assert "> a policy without any skill does as well" in markdown([run])
+
+
+def test_a_report_has_an_end_whatever_the_run_holds(tmp_path: Path) -> None:
+    with run_folders.writer(tmp_path / "big") as ledger:
+        held = [run_folders.rollout(index, "t", reason=f"{index}" + "r" * 300_000) for index in range(4)]
+        assert held[0].score is not None
+        ledger.add_rollouts([replace(line, outcome=replace(held[0].score, detail="d" * 900_000)) for line in held])
+        draws = [[arm, task, draw, [1.0]] for arm in ARMS for task in range(400) for draw in range(8)]
+        body = {"verdict": "reject", "reason": "no_gain", "draws": draws, "says": "s" * 100_000}
+        for number in range(8):
+            ledger.add_effect(f"k{number}", DECISION, f"e1/s{number:04d}/decision/00", "r", body)
+    (tmp_path / "big" / "config.toml").write_text("c" * 3_000_000)
+    run = fold_run(tmp_path / "big")
+    many = replace(run, playbooks=tuple(PlaybookVersion(f"step {n}", f"{n}\n" * 90_000, "", True) for n in range(9)))
+    page = report_page([many])
+    assert len(page) < 5_000_000
+    assert "more decisions have no room here" in page
+
+
+def test_a_transcript_that_is_damaged_is_a_line(tmp_path: Path) -> None:
+    with run_folders.writer(tmp_path / "run") as ledger:
+        ledger.add_rollouts([run_folders.rollout(0, "t")])
+    with closing(sqlite3.connect(tmp_path / "run" / "ledger.sqlite")) as db:
+        db.execute("UPDATE transcripts SET body = '{\"x\": 1'")
+        db.commit()
+    assert "its transcript cannot be read" in report_page([fold_run(tmp_path / "run")])
+
+
+def test_the_bar_of_several_runs_leads_to_them(seen_runs: Path) -> None:
+    page = report_page([fold_run(seen_runs / name) for name in ("third", "half")])
+    led = re.findall(r'href="#(run-[0-9a-f]+)"', page)
+    assert len(set(led)) == 2
+    assert all(f'id="{place}"' in page for place in led)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +23,6 @@ from whet.report.figures import draw_figures, steps_curve
 from whet.report.fold import fold_run
 from whet.report.glimpse import glimpse
 from whet.report.task_list import TaskChoice, task_lines
-from whet.report.verdicts import risk_by_coverage
 from whet.run.api import compare, evaluate
 from whet.run.export_rows import export_rows
 from whet.run.sinks import SINKS, LedgerTail
@@ -94,6 +93,21 @@ def test_watching_a_run_that_is_done_says_so_once(seen_runs: Path, whet: Whet) -
     said = whet("watch", "kinds", "--runs", seen_runs)
     assert said.code == 0
     assert said.out.startswith("kinds: complete, 4 of 4 steps, solved 0.")
+
+
+def test_a_run_that_was_continued_is_not_done_sooner_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four rollouts took a session of 40 s that was killed; the time left is at that pace, not at the new one's."""
+    clock = [1000.0]
+    monkeypatch.setattr(time, "time", lambda: clock[0])
+    with run_folders.writer(tmp_path / "run") as ledger:
+        clock[0] = 1040.0
+        ledger.add_rollouts([run_folders.rollout(index, "t") for index in range(4)])
+        clock[0] = 5000.0
+        ledger.add_event("session", planned=8)
+        clock[0] = 5001.0
+        seen = glimpse(tmp_path / "run")
+    assert seen.run.seconds == pytest.approx(40.0, abs=0.1)
+    assert seen.left == pytest.approx(41.0, abs=0.1)
 
 
 def test_a_running_evaluation_has_a_time_left(tmp_path: Path) -> None:
@@ -201,8 +215,10 @@ def test_a_sink_that_fails_does_not_end_the_run(tmp_path: Path, monkeypatch: pyt
         raise RuntimeError("the service is gone")
 
     monkeypatch.setattr(sinks.JsonlSink, "scalars", broken)
-    result = evaluate(Doubles(), FromFunction(doubled), n=4, runs=tmp_path, overrides=["control.sinks.jsonl={}"])
+    with pytest.warns(UserWarning, match="the sink JsonlSink is left out.*the service is gone") as heard:
+        result = evaluate(Doubles(), FromFunction(doubled), n=4, runs=tmp_path, overrides=["control.sinks.jsonl={}"])
     assert result.pass_rate == 1.0
+    assert len(heard) == 1
 
 
 def test_an_unknown_sink_is_refused_with_the_nearest(tmp_path: Path) -> None:
@@ -219,8 +235,10 @@ def test_the_news_of_a_training_hold_decisions(seen_runs: Path) -> None:
     assert list(LedgerTail.at_end(seen_runs / "kinds").news()) == []
 
 
-def test_risk_falls_with_coverage_where_agreement_means_something() -> None:
-    sure = [Counter(correct=4)] * 6
-    torn = [Counter(correct=1, false_release=3)] * 2
-    assert risk_by_coverage([*sure, *torn]) == ((0.75, 0.0), (1.0, 0.25))
-    assert risk_by_coverage([Counter(correct=1)]) == ()
+def test_letters_without_a_font_are_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="figures need the extra report")
+    run_folders.evaluation(tmp_path, "\U00012000 $\\frac{")  # cuneiform, and a sum that does not end
+    with pytest.warns(UserWarning, match="drawn as boxes") as heard:
+        made = draw_figures([tmp_path / "\U00012000 $\\frac{"] * 2, tmp_path / "out", ["png"], tmp_path)
+    assert made
+    assert len(heard) == 1

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from collections.abc import MutableMapping
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,9 +14,10 @@ from typing import Any, NamedTuple
 import pytest
 import run_folders
 
+from whet.types import Reply
 from whet.web.guard import App
 from whet.web.server import build_app, moves
-from whet.web.site import Site
+from whet.web.site import ViewerSite
 
 
 class Answer(NamedTuple):
@@ -27,10 +30,13 @@ class Answer(NamedTuple):
         return self.body.decode()
 
 
-def asked(app: App, place: str, *, method: str = "GET", host: str = "127.0.0.1:8420", cookie: str = "") -> Answer:
+def asked(
+    app: App, place: str, *, method: str = "GET", host: str = "127.0.0.1:8420", cookie: str = "", **more: str
+) -> Answer:
     """One request, straight to the application."""
     path, _, query = place.partition("?")
     headers = [(b"host", host.encode()), *([(b"cookie", cookie.encode())] if cookie else [])]
+    headers += [(name.replace("_", "-").encode(), value.encode()) for name, value in more.items()]
     scope = {
         "type": "http",
         "method": method,
@@ -150,7 +156,7 @@ def test_a_transcript_of_five_megabytes_is_cut_and_can_be_had_whole(tmp_path: Pa
 def test_a_stream_says_when_something_was_committed(tmp_path: Path) -> None:
     async def told() -> list[str]:
         with run_folders.writer(tmp_path / "live") as ledger:
-            stream = moves(Site(tmp_path), "live", lambda: False)
+            stream = moves(ViewerSite(tmp_path), "live", lambda: False)
             said = [await anext(stream)]
             ledger.add_rollouts([run_folders.rollout(0, "t")])
             said.append(await asyncio.wait_for(anext(stream), 10))
@@ -160,7 +166,7 @@ def test_a_stream_says_when_something_was_committed(tmp_path: Path) -> None:
 
 
 def test_a_ledger_that_took_anothers_place_is_counted_anew(tmp_path: Path) -> None:
-    site = Site(tmp_path)
+    site = ViewerSite(tmp_path)
     for rollouts in (5, 2):
         shutil.rmtree(tmp_path / "run", ignore_errors=True)
         with run_folders.writer(tmp_path / "run") as ledger:
@@ -173,3 +179,73 @@ def test_the_package_carries_its_static_files() -> None:
     from whet.web.server import FILES
 
     assert all(place.is_file() and "whet" in place.parts for place, _ in FILES.values())
+
+
+def test_a_cookie_of_another_program_does_not_hide_ours(site_runs: Path) -> None:
+    app = build_app(site_runs, "s3cret-token")
+    for others in ('prefs={"a": [1, 2]}; ', "x=a b,c; =; ;", "whet_token=old; "):
+        assert asked(app, "/", host="10.0.0.5", cookie=f"{others}whet_token=s3cret-token").status == 200
+
+
+def test_a_page_of_another_site_cannot_load_parts_from_here(site_runs: Path) -> None:
+    app = build_app(site_runs)
+    for place in ("/events?run=kinds", "/image?run=kinds&sha256=a", "/static/view.js"):
+        assert asked(app, place, sec_fetch_site="cross-site", sec_fetch_mode="no-cors").status == 403
+    assert asked(app, "/run?run=kinds", sec_fetch_site="cross-site", sec_fetch_mode="navigate").status == 200
+    assert asked(app, "/run?run=kinds", sec_fetch_site="same-origin", sec_fetch_mode="cors").status == 200
+
+
+def test_to_look_at_a_run_runs_no_code_that_it_names(tmp_path: Path) -> None:
+    folder = run_folders.hostile(tmp_path)
+    code = f"import pathlib\npathlib.Path({str(tmp_path / 'ran')!r}).touch()\n"
+    (folder / "task.py").write_text(code)
+    config = f'[env]\nname = "{folder / "task.py"}:Env"\n[target]\nmodel = "test:function"\n'
+    (folder / "config.toml").write_text(config)
+    assert asked(build_app(tmp_path), f"/image?run=hostile&sha256={'a' * 64}").status == 404
+    assert not (tmp_path / "ran").exists()
+
+
+def test_files_that_lead_out_of_a_run_are_not_shown(tmp_path: Path) -> None:
+    folder = run_folders.hostile(tmp_path)
+    (tmp_path / "secret.md").write_text("the combination is 1234")
+    for name in ("config.toml", "skills/skill_v0000.md", "summary.json"):
+        place = folder / name
+        place.parent.mkdir(exist_ok=True)
+        place.unlink(missing_ok=True)
+        place.symlink_to(tmp_path / "secret.md")
+    os.mkfifo(folder / "history.json")
+    for place in ("/run?run=hostile", "/playbook?run=hostile"):
+        answer = asked(build_app(tmp_path), place)
+        assert answer.status == 200
+        assert "1234" not in answer.text
+    assert "leads out of the run&#x27;s folder" in asked(build_app(tmp_path), "/run?run=hostile").text
+
+
+def test_a_conversation_of_any_length_is_a_page(tmp_path: Path) -> None:
+    with run_folders.writer(tmp_path / "long") as ledger:
+        held = run_folders.rollout(0, "t")
+        turns = tuple(replace(held.turns[1], reply=Reply(f"{number} " + "w" * 30_000)) for number in range(600))
+        ledger.add_rollouts([replace(held, turns=turns)])
+    page = asked(build_app(tmp_path), "/rollout?run=long&seq=1")
+    assert page.status == 200
+    assert len(page.body) < 6_000_000
+
+
+def test_a_run_that_goes_away_is_a_line(tmp_path: Path) -> None:
+    run_folders.hostile(tmp_path)
+    app = build_app(tmp_path)
+    assert asked(app, "/run?run=hostile").status == 200
+    shutil.rmtree(tmp_path / "hostile")
+    for place in ("/run?run=hostile", "/rollouts?run=hostile", "/rollout?run=hostile&seq=1"):
+        assert asked(app, place).status == 404
+    assert "no runs in" in asked(app, "/").text
+
+
+def test_what_is_counted_on_does_not_move_under_a_page(tmp_path: Path) -> None:
+    with run_folders.writer(tmp_path / "run") as ledger:
+        site = ViewerSite(tmp_path)
+        ledger.add_rollouts([run_folders.rollout(0, "t", reason="first")])
+        seen = site.counts("run")
+        ledger.add_rollouts([run_folders.rollout(1, "t", reason="second")])
+        assert set(site.counts("run").choices("reason")) == {"first", "second"}
+        assert set(seen.choices("reason")) == {"first"}

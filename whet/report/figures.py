@@ -6,6 +6,7 @@ Colours are Okabe and Ito's. Every series also has a marker or a hatch of its ow
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from io import BytesIO
@@ -33,7 +34,6 @@ STYLE: dict[Any, Any] = {
     "figure.dpi": 110,
     "savefig.dpi": 300,
     "font.size": 9,
-    "font.family": "DejaVu Sans",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -46,6 +46,9 @@ STYLE: dict[Any, Any] = {
     "text.usetex": False,
     "text.parse_math": False,
 }
+
+WIDE = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei")
+"""Fonts with the letters of Chinese, Japanese and Korean."""
 
 _UNDATED: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 """The same runs give the same bytes."""
@@ -75,7 +78,8 @@ def draw_figures(names: Sequence[str | Path], out: Path, formats: Sequence[str],
     except OSError as problem:
         raise WhetError(f"{out}: cannot be made ({problem.strerror}); name another place with -o") from None
     made: list[Path] = []
-    with pyplot.rc_context(STYLE):
+    boxes = False
+    with pyplot.rc_context({**STYLE, "font.family": _fonts()}):
         for name, draw in FIGURES.items():
             figure = draw(records, pyplot)
             if figure is None:
@@ -83,13 +87,28 @@ def draw_figures(names: Sequence[str | Path], out: Path, formats: Sequence[str],
             for form in formats:
                 place = out / f"{name}.{form}"
                 drawn = BytesIO()
-                figure.savefig(drawn, format=form, bbox_inches="tight", metadata=_UNDATED[form])
+                with warnings.catch_warnings(record=True) as heard:
+                    warnings.simplefilter("always")
+                    figure.savefig(drawn, format=form, bbox_inches="tight", metadata=_UNDATED[form])
+                boxes = boxes or any("missing from" in str(line.message) for line in heard)
                 write_atomically(place, drawn.getvalue())
                 made.append(place)
             pyplot.close(figure)
     if not made:
         raise WhetError("there is nothing to draw: the runs hold no scores yet")
+    if boxes:
+        warnings.warn(
+            "some letters have no font here and are drawn as boxes; install one, such as Noto Sans CJK", stacklevel=2
+        )
     return made
+
+
+def _fonts() -> list[str]:
+    """The house's font, and behind it whichever is here for letters that it lacks."""
+    from matplotlib import font_manager
+
+    known = set(font_manager.get_font_names())
+    return ["DejaVu Sans", *(name for name in WIDE if name in known)]
 
 
 def _records(name: str | Path, runs: Path) -> list[RunFacts]:

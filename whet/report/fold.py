@@ -6,6 +6,8 @@ that may be under way, the readable files beside it where they are there, and no
 
 from __future__ import annotations
 
+import errno
+import math
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +32,7 @@ from whet.report.query import RolloutCounts, RolloutFilter, RolloutLine, RunSum,
 from whet.rollout.claim import CONFIG, PLAYBOOK
 from whet.rollout.session import DONE, ENDED, SESSION
 from whet.run.caveats import CAVEATS, Caveats
-from whet.types import Playbook
+from whet.types import SPLITS, Playbook
 
 SEGMENT = "segment"
 """The kind of effect that a segment of weight training is."""
@@ -200,6 +202,7 @@ def fold_run(folder: Path, counts: RolloutCounts | None = None) -> RunFacts:
     """The record of the run in a folder. What cannot be read is a note; `counts` is what an earlier look counted."""
     try:
         with closing(glance(folder)) as db:
+            db.execute("BEGIN")  # one moment of a ledger that grows meanwhile
             return RunFold(folder, db, counts or RolloutCounts()).record()
     except WhetError as problem:
         return RunFacts(folder.name, folder, state="unreadable", trouble=_without_place(problem, folder))
@@ -238,7 +241,8 @@ class RunFold:
         headline = entry.headline
         if entry.kind == "train" and best is not None:
             headline = RolloutFilter(purpose="test", policy=best.policy)
-        tasks = query.task_rates(self.db, headline)
+        # The rollouts of a gate are of two policies: a rate of both together is of neither.
+        tasks = [] if entry.kind == "gate" else query.task_rates(self.db, headline)
         history = self._file("history.json")
         decisions = tuple(self._decisions(history if isinstance(history, list) else []))
         filled = {
@@ -281,7 +285,8 @@ class RunFold:
         live = under_way(self.folder / "ledger.sqlite")
         state = self._state(moments, live)
         headline = RolloutFilter(purpose=HEADLINE.get(kind, ""))
-        split = str(_at(config, "eval", "split") or ("test" if kind == "train" else "select"))
+        told = _at(config, "eval", "split") if kind == "eval" else "test" if kind == "train" else None
+        split = str(told or self._splits(headline))
         score = None
         if kind == "train":
             score = self._best_rate(caveats.level)
@@ -298,7 +303,7 @@ class RunFold:
             state,
             live,
             changed=_changed(self.folder),
-            seconds=_seconds(moments, self._last_commit()),
+            seconds=_seconds(moments, self._last_commit),
             planned=max((body.get("planned", 0) for _, name, body in moments if name == SESSION), default=0),
             rollouts=used.rollouts,
             headline=headline,
@@ -306,6 +311,12 @@ class RunFold:
             score=score,
             on=", ".join(filter(None, (split, caveats.mark))) if score is not None else "",
         )
+
+    def _splits(self, headline: RolloutFilter) -> str:
+        """Which splits were played, whatever the config says: an audit takes them all."""
+        where, bound = headline.clause()
+        found = {split for (split,) in self.db.execute(f"SELECT DISTINCT split FROM rollouts WHERE {where}", bound)}
+        return " + ".join(split for split in SPLITS if split in found)
 
     def _best_rate(self, level: float) -> Estimate | None:
         """What the best policy solved in the sealed test, as far as it is played."""
@@ -330,16 +341,24 @@ class RunFold:
         rows = self.db.execute("SELECT at, name, body FROM events WHERE name <> 'beat' ORDER BY seq")
         return [(at, name, body if isinstance(body := orjson.loads(raw), dict) else {}) for at, name, raw in rows]
 
-    def _last_commit(self) -> float:
-        return float(self.db.execute("SELECT coalesce(max(at), 0) FROM chain").fetchone()[0])
+    def _last_commit(self, before: float = math.inf) -> float:
+        return float(self.db.execute("SELECT coalesce(max(at), 0) FROM chain WHERE at < ?", (before,)).fetchone()[0])
 
     # ------------------------------------------------------------------------------------------- files beside it
 
+    def _bytes(self, name: str) -> bytes:
+        """A file of the run. A folder may come from elsewhere: a link that leads out of it is not followed."""
+        place = self.folder / name
+        if not place.resolve().is_relative_to(self.folder.resolve()):
+            raise OSError(errno.EPERM, "it leads out of the run's folder")
+        if place.exists() and not place.is_file():
+            raise OSError(errno.EPERM, "it is no file")
+        return place.read_bytes()
+
     def _file(self, name: str) -> Any:
         """A readable file of the run; one that is not whole is noted."""
-        path = self.folder / name
         try:
-            return orjson.loads(path.read_bytes())
+            return orjson.loads(self._bytes(name))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as problem:
@@ -348,7 +367,7 @@ class RunFold:
 
     def _config_text(self) -> str:
         try:
-            return (self.folder / CONFIG).read_text("utf-8", "replace")
+            return self._bytes(CONFIG).decode("utf-8", "replace")
         except OSError as problem:
             self.notes.append(f"{CONFIG} cannot be read ({problem.strerror})")
             return ""
@@ -480,7 +499,7 @@ class RunFold:
 
     def _text(self, name: str) -> str:
         try:
-            return (self.folder / name).read_text("utf-8", "replace")
+            return self._bytes(name).decode("utf-8", "replace")
         except OSError:
             return ""
 
@@ -570,18 +589,22 @@ def _at(data: Mapping[str, Any], *path: str) -> Any:
 
 
 def _changed(folder: Path) -> float:
-    return max((file.stat().st_mtime for file in folder.glob("ledger.sqlite*")), default=0.0)
+    try:
+        return max((file.stat().st_mtime for file in folder.glob("ledger.sqlite*")), default=0.0)
+    except OSError:  # it went away meanwhile, or may not be looked into
+        return 0.0
 
 
-def _seconds(moments: Sequence[tuple[float, str, dict[str, Any]]], last: float) -> float:
+def _seconds(moments: Sequence[tuple[float, str, dict[str, Any]]], last: Callable[[float], float]) -> float:
     """Seconds of all sessions; one without an end has taken until its last commit."""
     total, began = 0.0, 0.0
     for at, name, body in moments:
         if name == ENDED:
             total, began = total + float(body.get("seconds", 0.0)), 0.0
         elif name == SESSION:
+            total += max(0.0, last(at) - began) if began else 0.0  # the one before was killed
             began = at
-    return total + (max(0.0, last - began) if began else 0.0)
+    return total + (max(0.0, last(math.inf) - began) if began else 0.0)
 
 
 def decision_record(number: int, purpose: str, body: Mapping[str, Any], told: Mapping[str, Any] = {}) -> DecisionFacts:
@@ -634,13 +657,18 @@ def _said(content: Any) -> str:
     return str(content)
 
 
+ARMS = ("incumbent", "candidate")
+
+
 def _arm(draws: Sequence[tuple[str, int, int, float | None]], arm: str, score: float | None) -> Estimate | None:
-    """A side's score on record, with the interval that its own draws give."""
+    """A side's score on record, with the interval of its draws on the tasks that the score is of: both sides' own."""
     by_task: dict[int, list[float]] = {}
+    sides = ({task for side, task, _, reading in draws if side == name and reading is not None} for name in ARMS)
+    both = set.intersection(*sides)
     for side, task, _, reading in draws:
         if side == arm and reading is not None:
             by_task.setdefault(task, []).append(reading)
-    means = [sum(values) / len(values) for values in by_task.values()]
+    means = [sum(values) / len(values) for task, values in by_task.items() if score is None or task in both]
     low, high = min((0.0, *means)), max((1.0, *means))
     seen = mean_estimate(means, span=(low, high)) if means else None
     if score is None:
@@ -663,6 +691,7 @@ def list_record(folder: Path) -> RunFacts:
     """A run's line in a list."""
     try:
         with closing(glance(folder)) as db:
+            db.execute("BEGIN")
             fold = RunFold(folder, db, RolloutCounts())
             meta = dict(db.execute("SELECT name, value FROM meta ORDER BY seq"))
             entry = fold.entry(meta, fold.caveats())
@@ -687,4 +716,7 @@ def run_folders(root: Path) -> list[Path]:
 
 
 def _is_run(folder: Path) -> bool:
-    return (folder / "ledger.sqlite").is_file() or (folder / CONFIG).is_file()
+    try:
+        return (folder / "ledger.sqlite").is_file() or (folder / CONFIG).is_file()
+    except OSError:  # a folder of somebody else's
+        return False

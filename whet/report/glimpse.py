@@ -14,7 +14,6 @@ from whet.ledger.store import glance
 from whet.report.fold import RunFacts, list_record
 from whet.report.query import RolloutLine, rollout_line
 from whet.report.sections import duration, money, rate_words
-from whet.rollout.session import SESSION
 
 LATEST = 6
 """Rollouts that are shown."""
@@ -30,7 +29,7 @@ class RunGlimpse:
     unit: str
     stage: str
     left: float | None
-    """Seconds until the whole run is done, at the pace of this session; None where nothing says how long."""
+    """Seconds until the whole run is done, at the pace of all its sessions; None where nothing says how long."""
     latest: tuple[RolloutLine, ...]
 
     def line(self) -> str:
@@ -59,12 +58,11 @@ def glimpse(folder: Path, now: float | None = None) -> RunGlimpse:
     with closing(glance(folder)) as db:
         seqs = db.execute("SELECT seq FROM rollouts ORDER BY seq DESC LIMIT ?", (LATEST,)).fetchall()
         lines = [line for (seq,) in seqs if (line := rollout_line(db, seq)) is not None]
-        sql = "SELECT at FROM events WHERE name = ? ORDER BY seq DESC LIMIT 1"
-        began = db.execute(sql, (SESSION,)).fetchone()
+        last = db.execute("SELECT max(at) FROM chain").fetchone()[0]
         before = db.execute("SELECT count(*) FROM rollouts WHERE purpose = 'eval'").fetchone()[0]
     steps = run.kind == "train"
     done = _steps(folder) if steps else before if run.kind == "eval" else run.rollouts
-    elapsed = (now or time.time()) - began[0] if began else 0.0
+    elapsed = run.seconds + max(0.0, (now or time.time()) - last) if last else 0.0
     left = elapsed * (run.planned - done) / done if done and run.planned > done and elapsed > 0 else None
     stage = lines[0].purpose if lines else ""
     return RunGlimpse(run, done, run.planned, "steps" if steps else "rollouts", stage, left, tuple(lines))

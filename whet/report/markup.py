@@ -19,14 +19,20 @@ class Markup(str):
     __slots__ = ()
 
 
+LONGEST = 20_000
+"""Characters of one text in a page: what a run holds may be of any length, a page may not."""
+
 _VOID = {"meta", "link", "input", "br", "img", "hr", "col"}
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
 def text(value: object) -> Markup:
-    """A text as markup: nothing in it is a tag, and nothing in it acts."""
-    return Markup(escape(shown(str(value)), quote=True))
+    """A text as markup: nothing in it is a tag, nothing in it acts, and it has an end."""
+    said = str(value)
+    more = len(said) - LONGEST
+    cut = said if more <= 0 else f"{said[:LONGEST]} … and {more:,} more characters"
+    return Markup(escape(shown(cut), quote=True))
 
 
 def join(*children: object) -> Markup:

@@ -16,7 +16,7 @@ from whet.errors import WhetError
 from whet.evals.compare import Comparison
 from whet.ledger.store import glance
 from whet.report import query, sections
-from whet.report.fold import RunFacts
+from whet.report.fold import DecisionFacts, RunFacts
 from whet.report.markup import Markup, join, tag
 from whet.report.overview import overview
 from whet.report.sections import PageLinks
@@ -86,7 +86,7 @@ def _hash(source: str) -> str:
 
 
 def _bar(runs: Sequence[RunFacts]) -> Markup:
-    named = [tag("a", run.name, href=f"#run-{at}") for at, run in enumerate(runs)] if len(runs) > 1 else []
+    named = [tag("a", run.name, href=f"#{_place(run)}") for run in runs] if len(runs) > 1 else []
     switch = tag("button", "light / dark", type="button", id="theme", class_="plain")
     inner = join(tag("span", "Whet report", class_="brand"), tag("nav", named, aria_label="runs"), switch)
     return tag("header", tag("div", inner), class_="bar")
@@ -108,15 +108,15 @@ def _place(run: RunFacts) -> str:
 
 
 def _evidence(run: RunFacts) -> Markup | None:
-    shown = [
-        tag(
+    def made(decision: DecisionFacts) -> Markup:
+        return tag(
             "details",
             tag("summary", f"evidence of {decision.purpose}"),
             sections.evidence(decision),
             id=f"{_place(run)}-decision-{decision.number}",
         )
-        for decision in run.decisions[:60]
-    ]
+
+    shown = sections.within(run.decisions[:60], made, "decisions")
     return join(shown) if shown else None
 
 
@@ -127,7 +127,7 @@ def _cases(run: RunFacts) -> Markup | None:
     try:
         with closing(glance(run.folder)) as db:
             shown = [_case(db, line) for line in run.cases]
-    except WhetError:
+    except (WhetError, sqlite3.Error):
         return None
     lead = "Tasks that failed most often, kinds in turn, one attempt of each."
     return sections.section("Hard cases", *shown, id_="cases", lead=lead)
@@ -139,7 +139,10 @@ def _case(db: sqlite3.Connection, line: query.RolloutLine) -> Markup:
     size = db.execute("SELECT length(body) FROM transcripts WHERE seq = ?", (line.seq,)).fetchone()
     if size is None or size[0] > LARGEST:
         return tag("details", head, tag("p", "its transcript is too large for a report: see it with whet view"))
-    rollout = query.rollout_record(db, line.seq)
+    try:
+        rollout = query.rollout_record(db, line.seq)
+    except (LookupError, ValueError, TypeError, AttributeError):
+        return tag("details", head, tag("p", "its transcript cannot be read; whet verify says what is wrong"))
     if rollout is None:
         return tag("details", head, tag("p", "its transcript is gone"))
     said = transcript(rollout, Playbook(), shown=CASE_TEXT)

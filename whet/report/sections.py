@@ -6,7 +6,7 @@ import difflib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from whet.evals.compare import Comparison, Contrast, Flip, p_words, signed
 from whet.evals.estimate import LEVEL, Estimate
@@ -120,7 +120,7 @@ def cards(run: RunFacts) -> Markup:
     )
 
 
-def notes(run: RunFacts) -> Markup | None:
+def note_lines(run: RunFacts) -> list[str]:
     """What must be known before the figures are believed."""
     lines = [*run.notes]
     if run.trouble:
@@ -135,6 +135,11 @@ def notes(run: RunFacts) -> Markup | None:
     floor = max((test.rate.value for test in run.tests if test.beside and test.name.startswith("floor")), default=None)
     if floor is not None and run.score is not None and floor >= run.score.value:
         lines.append("a policy without any skill does as well: see the floor")
+    return lines
+
+
+def notes(run: RunFacts) -> Markup | None:
+    lines = note_lines(run)
     if not lines:
         return None
     return tag(
@@ -410,7 +415,28 @@ def weights(run: RunFacts) -> Markup | None:
 def playbooks(run: RunFacts) -> Markup | None:
     if len(run.playbooks) < 2 and not any(version.text for version in run.playbooks):
         return None
-    return section("Playbook", *[_version(version) for version in run.playbooks], id_="playbook")
+    return section("Playbook", *within(run.playbooks, _version, "versions"), id_="playbook")
+
+
+ROOM = 1_000_000
+"""Characters that one part of a page takes at most, whatever the run holds."""
+
+
+Item = TypeVar("Item")
+
+
+def within(items: Sequence[Item], made: Callable[[Item], Markup], what: str) -> list[Markup]:
+    """The first items that have room in a page, and a word on those that have none."""
+    shown: list[Markup] = []
+    used = 0
+    for item in items:
+        part = made(item)
+        used += len(part)
+        if used > ROOM:
+            left = f"{len(items) - len(shown)} more {what} have no room here; the run's folder has them"
+            return [*shown, tag("p", left, class_="quiet")]
+        shown.append(part)
+    return shown
 
 
 def _version(version: PlaybookVersion) -> Markup:
@@ -428,17 +454,25 @@ def _version(version: PlaybookVersion) -> Markup:
     )
 
 
+DIFFED = 60_000
+"""Characters of a playbook that are compared line by line: it takes the square of the lines."""
+
+DIFFED_LINES = 2_000
+
+
 def diff(before: str, after: str, context: int = 2) -> Markup:
     """The lines that changed, each with its sign; what stayed is left out but for a little around it."""
-    old, new = before.splitlines(), after.splitlines()
+    old, new = (text[:DIFFED].splitlines()[:DIFFED_LINES] for text in (before, after))
+    long = max(len(before), len(after)) > DIFFED or max(len(old), len(new)) == DIFFED_LINES
     lines = list(difflib.unified_diff(old, new, lineterm="", n=context))[2:]
     if not lines:
-        return tag("p", "the same text", class_="quiet")
+        same = "the same at the beginning" if long else "the same text"
+        return tag("p", same, class_="quiet")
     kinds = {"+": "added", "-": "gone", "@": "place"}
     shown = [
         tag("span", line if line[0] != "@" else "⋯", class_=f"line {kinds.get(line[0], 'same')}") for line in lines
     ]
-    told = outside_notes(after)
+    told = [*outside_notes(after[:DIFFED]), *(["only their beginnings are compared"] if long else [])]
     note = tag("p", "; ".join(told), class_="textnote") if told else None
     return join(tag("pre", shown, class_="diff", tabindex="0"), note)
 

@@ -11,7 +11,7 @@ from whet.evals.compare import Comparison
 from whet.evals.results import comparison_json
 from whet.outside import shown, shown_line
 from whet.report.fold import RunFacts
-from whet.report.sections import duration, moment, money, rate_words
+from whet.report.sections import duration, moment, money, note_lines, rate_words
 
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|])")
 
@@ -34,7 +34,7 @@ def markdown(runs: Sequence[RunFacts], compared: Sequence[tuple[str, str, Compar
 def _run(run: RunFacts) -> list[str]:
     facts = " · ".join(filter(None, (run.kind, run.env, run.model, run.state, moment(run.changed))))
     lines = [f"# {plain_text(run.name)}", "", plain_text(facts), ""]
-    lines += [f"> {plain_text(line)}" for line in (*filter(None, (run.trouble,)), *run.notes)]
+    lines += [f"> {plain_text(line)}" for line in note_lines(run)]
     if run.trouble:
         return lines
     if run.claim:

@@ -16,6 +16,9 @@ ImagePlace = Callable[[str, str], str | None]
 SHOWN = 20_000
 """Characters of a message that a reader is shown at once."""
 
+FULL = 4_000_000
+"""Characters of a page of a transcript; past half of them messages are shown by their beginnings."""
+
 
 def no_images(sha256: str, media_type: str) -> str | None:
     return None
@@ -34,10 +37,17 @@ def transcript(
     placed: list[Markup] = []
     opening = rollout.turns[0].messages if rollout.turns else ()
     asked = False
+    used, left = 0, 0
     for number, (author, message, reply) in enumerate(entries(rollout, playbook)):
+        if used > FULL:
+            left += 1
+            continue
         asked = asked or message in opening
-        entry = _entry(author, message, reply, shown, whole(number), image)
+        entry = _entry(author, message, reply, shown if used < FULL // 2 else min(shown, 300), whole(number), image)
+        used += len(entry)
         (said if asked or playbook.blank else placed).append(entry)
+    if left:
+        said.append(tag("p", f"{left:,} more messages have no room in a page", class_="quiet"))
     if placed:
         many = f"playbook, as the model read it: {len(placed)} message" + ("" if len(placed) == 1 else "s")
         said.insert(0, tag("details", tag("summary", many), placed, class_="placed"))

@@ -26,6 +26,7 @@ EXTRAS = {
     "interop": ("the environments of reasoning-gym", ("reasoning_gym",), "pip install 'whet[interop]'"),
     "train": ("training of weights", ("torch", "transformers", "trl", "peft"), "pip install 'whet[train]'"),
     "ray": ("rollouts on a cluster", ("ray",), "pip install 'whet[ray]'"),
+    "report": ("whet figures", ("matplotlib",), "pip install 'whet[report]'"),
     "web": ("the viewer", ("starlette", "uvicorn"), "pip install 'whet[web]'"),
 }
 

@@ -9,7 +9,9 @@ and one that fails is left out with a note; the run goes on.
 
 from __future__ import annotations
 
+import sqlite3
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -23,6 +25,7 @@ from whet.errors import WhetError
 from whet.files import own_folder, write_atomically
 from whet.gate.decide import DECISION
 from whet.ledger.store import FILE, glance
+from whet.outside import shown_line
 from whet.plugins import PluginGroup
 from whet.rollout.progress import Progress
 from whet.types import Rollout, Split, Ticket
@@ -187,8 +190,9 @@ class SinkTeller:
     shown: Progress
     tail: LedgerTail
     sinks: list[Sink]
-    tell: Callable[[str], None] = lambda _: None
+    tell: Callable[[str], None]
     looked: float = field(default_factory=time.monotonic)
+    said: set[str] = field(default_factory=set)
 
     def expect(self, ahead: Mapping[Split, int]) -> None:
         self.shown.expect(ahead)
@@ -210,7 +214,14 @@ class SinkTeller:
 
     def feed(self) -> None:
         self.looked = time.monotonic()
-        for step, figures in self.tail.news():
+        if not self.sinks:
+            return
+        try:
+            news = list(self.tail.news())
+        except (WhetError, sqlite3.Error, OSError, LookupError, ValueError, TypeError) as problem:
+            self._say_once(f"sinks are told nothing for now, the ledger cannot be looked at: {problem}")
+            return
+        for step, figures in news:
             for sink in list(self.sinks):
                 self._guarded(sink, lambda sink=sink, step=step, told=figures: sink.scalars(step, told))  # type: ignore[misc]
 
@@ -224,12 +235,18 @@ class SinkTeller:
             act()
         except Exception as problem:  # noqa: BLE001 - another package's code may raise anything; the run goes on
             self.sinks.remove(sink)
-            self.tell(f"the sink {type(sink).__name__} is left out from here on: {type(problem).__name__}: {problem}")
+            told = f"{type(problem).__name__}: {problem}"
+            self._say_once(f"the sink {type(sink).__name__} is left out from here on, the run goes on: {told}")
+
+    def _say_once(self, line: str) -> None:
+        if line not in self.said:
+            self.said.add(line)
+            self.tell(shown_line(line))
 
 
 @contextmanager
 def fed_sinks(
-    config: PolicyConfig, folder: Path, shown: Progress, tell: Callable[[str], None] = lambda _: None
+    config: PolicyConfig, folder: Path, shown: Progress, tell: Callable[[str], None] = warnings.warn
 ) -> Iterator[Progress]:
     """The progress of a run, with the sinks that its config names told along the way."""
     named = config.control.sinks

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -51,19 +50,18 @@ class DoorGuard:
             await _say(send, 405, "nothing can be changed here")
         elif not self.token and _host(headers.get("host", "")) not in LOOPBACK:
             await _say(send, 403, "this viewer answers on this machine alone")
+        elif _from_elsewhere(headers):
+            await _say(send, 403, "another site asks for this; open it by its address")
         elif self.token and not self._known(headers.get("cookie", "")):
             await self._ask(scope, send)
         else:
             await self.app(scope, receive, _with_headers(send))
 
     def _known(self, cookie: str) -> bool:
-        jar: SimpleCookie = SimpleCookie()
-        try:
-            jar.load(cookie)
-        except CookieError:
-            return False
-        held = jar.get(COOKIE)
-        return held is not None and hmac.compare_digest(held.value.encode(), self.token.encode())
+        """Whether a cookie is ours. Other programs of this host set theirs as they like, so each is looked at alone."""
+        pairs = (pair.strip().partition("=") for pair in cookie.split(";"))
+        held = (value.strip('"') for name, _, value in pairs if name == COOKIE)
+        return any(hmac.compare_digest(value.encode(), self.token.encode()) for value in held)
 
     async def _ask(self, scope: Scope, send: Send) -> None:
         words = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
@@ -78,6 +76,12 @@ class DoorGuard:
         cookie = f"{COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/"
         more = ((b"location", place.encode("latin-1", "replace")), (b"set-cookie", cookie.encode()))
         await _say(send, 303, "", more)
+
+
+def _from_elsewhere(headers: Mapping[str, str]) -> bool:
+    """Whether a page of another site loads this as a part of itself; a link that a person follows is no such thing."""
+    foreign = headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
+    return foreign and headers.get("sec-fetch-mode") != "navigate"
 
 
 def _host(told: str) -> str:

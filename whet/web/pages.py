@@ -23,7 +23,7 @@ from whet.report.query import RolloutFilter, RolloutLine
 from whet.report.sections import PageLinks, money, rate_words, section, table
 from whet.report.transcript import grade, transcript, whole_text
 from whet.types import Playbook, Rollout
-from whet.web.site import Site
+from whet.web.site import ViewerSite
 
 SIZE = 50
 """Rollouts on a page of the list."""
@@ -97,7 +97,7 @@ def _keys() -> Markup:
 # --------------------------------------------------------------------------------------------- all runs
 
 
-def runs_page(site: Site) -> str:
+def runs_page(site: ViewerSite) -> str:
     """Every run with how it stands."""
     lines = site.lines()
     names = {run.folder: site.name(run.folder) for run in lines}
@@ -169,7 +169,7 @@ def run_head(run: RunFacts, name: str) -> list[Markup | None]:
     return [tag("h1", name, " ", sections.state_mark(run), id="head", data_live=True), tag("p", facts, class_="sub")]
 
 
-def run_page(site: Site, name: str) -> str:
+def run_page(site: ViewerSite, name: str) -> str:
     run, links = site.record(name), links_of(name)
     return page(
         name,
@@ -197,13 +197,13 @@ def _cases(run: RunFacts, links: PageLinks) -> Markup | None:
     )
 
 
-def playbook_page(site: Site, name: str) -> str:
+def playbook_page(site: ViewerSite, name: str) -> str:
     run = site.record(name)
     shown = sections.playbooks(run) or tag("p", "this run works from no playbook", class_="lead")
     return page(f"{name}, playbook", *run_head(run, name), shown, run=name, here="playbook", live=name)
 
 
-def decision_page(site: Site, name: str, number: int) -> str:
+def decision_page(site: ViewerSite, name: str, number: int) -> str:
     run = site.record(name)
     if not 0 <= number < len(run.decisions):
         raise WhetError(f"{name}: no decision {number}")
@@ -220,7 +220,7 @@ def decision_page(site: Site, name: str, number: int) -> str:
 # --------------------------------------------------------------------------------------------- rollouts
 
 
-def rollouts_page(site: Site, name: str, words: Mapping[str, str]) -> str:
+def rollouts_page(site: ViewerSite, name: str, words: Mapping[str, str]) -> str:
     chosen = RolloutFilter.of(words)
     start = _number(words.get("start", ""), 0)
     counts = site.counts(name)
@@ -363,7 +363,7 @@ def _number(said: str, default: int) -> int:
     return int(said) if said.isdecimal() and len(said) < 16 else default
 
 
-def rollout_page(site: Site, name: str, words: Mapping[str, str]) -> str:
+def rollout_page(site: ViewerSite, name: str, words: Mapping[str, str]) -> str:
     """A transcript, or two side by side."""
     seq, chosen = _number(words.get("seq", ""), -1), RolloutFilter.of(words)
     other_run, other = words.get("beside_run") or name, words.get("beside", "")
@@ -419,7 +419,7 @@ def _kin(name: str, line: RolloutLine, kin: list[RolloutLine]) -> Markup | None:
     )
 
 
-def reader(site: Site, name: str, seq: int) -> Markup:
+def reader(site: ViewerSite, name: str, seq: int) -> Markup:
     """One attempt with its grade, its parts and all that was said."""
     with site.open(name) as db:
         line, rollout = query.rollout_line(db, seq), query.rollout_record(db, seq)
@@ -456,7 +456,7 @@ def _playbook(db: Connection, rollout: Rollout) -> Playbook:
     return wire.playbook_in(orjson.loads(row[0])["playbook"]) if row else Playbook()
 
 
-def entry_text(site: Site, name: str, seq: int, number: int) -> str:
+def entry_text(site: ViewerSite, name: str, seq: int, number: int) -> str:
     """The whole text of one entry of a transcript."""
     with site.open(name) as db:
         rollout = query.rollout_record(db, seq)
@@ -469,7 +469,7 @@ def entry_text(site: Site, name: str, seq: int, number: int) -> str:
 # --------------------------------------------------------------------------------------------- two runs
 
 
-def compare_page(site: Site, names: list[str]) -> str:
+def compare_page(site: ViewerSite, names: list[str]) -> str:
     if len(names) != 2:
         asked = tag("p", "mark two runs in the list to compare them", class_="lead")
         return page("compare", tag("h1", "Compare"), asked)
@@ -505,7 +505,7 @@ def compare_page(site: Site, names: list[str]) -> str:
     )
 
 
-def pair_page(site: Site, a: str, b: str, task: str) -> str:
+def pair_page(site: ViewerSite, a: str, b: str, task: str) -> str:
     """One task as two runs attempted it, side by side."""
     shown = []
     for name in (a, b):

@@ -15,7 +15,7 @@ from whet.evals.estimate import mean_estimate
 from whet.report.page import STATIC as SHARED
 from whet.web import pages
 from whet.web.guard import LOOPBACK, App, DoorGuard
-from whet.web.site import Site
+from whet.web.site import ViewerSite
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -44,7 +44,7 @@ def build_app(root: Path, token: str = "") -> App:
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    site = Site(root.resolve())
+    site = ViewerSite(root.resolve())
     shown: dict[str, Callable[[Request], str]] = {
         "/": lambda request: pages.runs_page(site),
         "/run": lambda request: pages.run_page(site, _run(request)),
@@ -128,7 +128,7 @@ def _page(made: Callable[[Request], str]) -> Callable[[Request], Response]:
     return answer
 
 
-def _plain(site: Site) -> Callable[[Request], Response]:
+def _plain(site: ViewerSite) -> Callable[[Request], Response]:
     """A whole text as it is: no browser takes it for anything but text."""
     from starlette.responses import PlainTextResponse
 
@@ -143,7 +143,7 @@ def _plain(site: Site) -> Callable[[Request], Response]:
     return answer
 
 
-def _image(site: Site) -> Callable[[Request], Response]:
+def _image(site: ViewerSite) -> Callable[[Request], Response]:
     from starlette.responses import PlainTextResponse, Response
 
     def answer(request: Request) -> Response:
@@ -166,7 +166,7 @@ def _static(request: Request) -> Response:
 # --------------------------------------------------------------------------------------------- what moves
 
 
-def _events(site: Site) -> Callable[[Request], object]:
+def _events(site: ViewerSite) -> Callable[[Request], object]:
     from starlette.responses import StreamingResponse
 
     async def answer(request: Request) -> Response:
@@ -176,7 +176,7 @@ def _events(site: Site) -> Callable[[Request], object]:
     return answer
 
 
-async def moves(site: Site, name: str, gone: Callable[[], object]) -> AsyncIterator[str]:
+async def moves(site: ViewerSite, name: str, gone: Callable[[], object]) -> AsyncIterator[str]:
     """Says `moved` whenever something was committed: to one run, or to any of them."""
 
     def look() -> object:

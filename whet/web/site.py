@@ -6,7 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,7 +22,7 @@ Signature = tuple[int, ...]
 
 
 @dataclass(slots=True)
-class Site:
+class ViewerSite:
     """The runs under a folder. What is kept here is a memory of sums; the ledgers are the truth."""
 
     root: Path
@@ -83,7 +83,8 @@ class Site:
     def counts(self, name: str) -> RolloutCounts:
         folder = self.folder(name)
         with self._lock, self.open(name) as db:
-            return self._counts.setdefault(folder, RolloutCounts()).update(db)
+            held = self._counts.setdefault(folder, RolloutCounts()).update(db)
+            return replace(held, cells=dict(held.cells))  # another request may count on while a page is made of it
 
     @contextmanager
     def open(self, name: str) -> Iterator[sqlite3.Connection]:
@@ -104,7 +105,13 @@ class Site:
 
 @lru_cache(maxsize=8)
 def _environment(folder: Path) -> Environment:
+    from whet.envs.registry import Address
     from whet.run.compose import Given, build_environment
     from whet.run.kinds import load_any_config
 
-    return build_environment(load_any_config(folder / CONFIG), Given())
+    config = load_any_config(folder / CONFIG)
+    if Address.parse(config.env.name).path:
+        raise WhetError(
+            f"{config.env.name}: only installed environments are asked for images; a file of code is not run"
+        )
+    return build_environment(config, Given())
