@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 from typing import Any
 
 import pytest
 from data_env.rows import as_lines, environment, one_row, scored
 
+from whet.envs.base import Environment
 from whet.errors import WhetError
+from whet.types import Label, Reply, Rollout, Ticket, Turn, user
 
 LABELS = ["billing", "refund", "speed"]
 
@@ -22,6 +25,16 @@ LABELS = ["billing", "refund", "speed"]
         ("- billing\n- refund", 1, 1.0),
         ("Labels: billing, refund", 1, 1.0),
         ("billing and refund", 1, 1.0),
+        ("The labels are billing and refund.", 1, 1.0),
+        ("The labels that apply are: billing, refund.", 1, 1.0),
+        ("billing, and refund", 1, 1.0),
+        ("billing & refund", 1, 1.0),
+        ("billing / refund", 1, 1.0),
+        ("billing, billing, refund", 1, 1.0),
+        ('{"labels": ["billing", "refund"]}', 1, 1.0),
+        ('{"billing": true, "refund": true, "speed": false}', 1, 1.0),
+        ("billing, refund, other", 0, 0.8),
+        ("not billing, not refund", 0, 0.0),
         ("billing", 0, 2 / 3),
         ("billing, refund, speed", 0, 0.8),
         ("speed", 0, 0.0),
@@ -37,6 +50,40 @@ def test_a_set_is_right_as_a_whole(tmp_path: Path, reply: str, hard: int, soft: 
 def test_the_measure_says_what_a_part_is_worth(tmp_path: Path, measure: str, soft: float) -> None:
     env = one_row(tmp_path, "billing|refund", check="set", separator="|", measure=measure)
     assert scored(env, "billing").soft == pytest.approx(soft)
+
+
+@pytest.mark.parametrize("truth", [["R and D", "x"], ["terms, and conditions", "R and D"], ["a|b"], ["Straße", "café"]])
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("check", ["set", "list"])
+def test_the_right_answer_is_right_whatever_is_in_a_label(
+    tmp_path: Path, truth: list[str], known: bool, check: str
+) -> None:
+    env = one_row(tmp_path, truth, check=check, **({"labels": [*truth, "y"]} if known and check == "set" else {}))
+    task = env.task("train", 0)
+    said = str(env.baselines()["oracle"](task, task.messages))
+    assert scored(env, said).hard == 1
+    assert scored(env, ", ".join(truth)).hard == 1
+    assert scored(env, unicodedata.normalize("NFD", said)).hard == 1
+
+
+def _played(env: Environment, reply: str) -> Rollout:
+    turn = Turn("target", (user("What is it?"),), Reply(reply))
+    return Rollout(Ticket("train", "train", 0), Label("x"), "", "", "", (turn,), scored(env, reply))
+
+
+@pytest.mark.parametrize(
+    ("check", "reply", "told"),
+    [
+        ("set", "billing, speed", "missing: refund; too many: speed"),
+        ("set", "refund, billing", ""),
+        ("list", "refund, speed", "missing: billing; too many: speed"),
+        ("list", "billing, refund", "the order is wrong, or a value comes twice"),
+        ("list", "refund, billing", ""),
+    ],
+)
+def test_feedback_says_what_is_missing_and_what_is_too_many(tmp_path: Path, check: str, reply: str, told: str) -> None:
+    env = one_row(tmp_path, ["refund", "billing"], check=check)
+    assert env.feedback(env.task("train", 0), _played(env, reply)).evidence == told
 
 
 def test_a_row_without_labels_has_the_empty_set(tmp_path: Path) -> None:

@@ -210,3 +210,55 @@ def test_a_name_that_no_package_can_have_is_refused(tmp_path: Path, name: str) -
     with pytest.raises(WhetError, match="cannot be the name of a Python package"):
         initialise(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def _two_files(folder: Path) -> tuple[Path, Path]:
+    found = []
+    for name, label in (("first", "Yes"), ("second", "maybe")):
+        rows = [
+            f"person {i} came at {i * 37 % 101} with {i * i} apples,{('No', label, 'no')[i % 3]}" for i in range(40)
+        ]
+        found.append(folder / f"{name}.csv")
+        found[-1].write_text("\n".join(["text,label", *rows]))
+    return found[0], found[1]
+
+
+def test_a_file_that_was_not_made_here_is_not_written_over(tmp_path: Path) -> None:
+    first, second = _two_files(tmp_path)
+    initialise(tmp_path / "project", source=first)
+    mine = tmp_path / "project" / second.name
+    mine.write_text("mine")
+    with pytest.raises(WhetError, match=r"second.csv is there, is not from here"):
+        initialise(tmp_path / "project", source=second)
+    assert mine.read_text() == "mine"
+    assert (tmp_path / "project" / first.name).is_file()
+
+
+@pytest.mark.parametrize("moves", range(7))
+def test_a_folder_in_which_the_moves_were_stopped_is_made_anew(
+    tmp_path: Path, moves: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = _two_files(tmp_path)
+    folder = tmp_path / "project"
+    initialise(folder, source=first)
+    left, move = [moves], Path.replace
+
+    def replace(self: Path, target: Path) -> Path:
+        if ".part" in str(self.parent):
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+        return move(self, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", replace)
+        with pytest.raises(KeyboardInterrupt):
+            initialise(folder, source=second)
+    made = initialise(folder, source=second)
+    assert {file.name for file in folder.iterdir()} == {*made.files, ".made.json"}
+
+
+def test_labels_spelled_in_two_ways_are_one_label(tmp_path: Path) -> None:
+    made = initialise(tmp_path / "project", source=_two_files(tmp_path)[0])
+    assert any("other spellings" in line for line in made.assumed)
+    assert 'choices = ["No", "Yes"]' in (tmp_path / "project" / "config.toml").read_text()

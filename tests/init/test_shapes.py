@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from init.other_shapes import other_shapes
 from init.shapes import Shape, shapes
 
 from whet.envs.data.proposal import DataProposal, Wishes, propose
@@ -14,7 +15,7 @@ from whet.envs.data.template import Template
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
 
-EVERY = shapes()
+EVERY = [*shapes(), *other_shapes()]
 
 
 def read(shape: Shape, folder: Path, **wishes: Any) -> DataProposal:
@@ -53,4 +54,6 @@ def test_what_is_in_doubt_is_said_and_mended_with_one_option(shape: Shape, tmp_p
     (option,) = shape.mended
     assert f"--{option.replace('_', '-')}" in doubts
     wishes = {**shape.mended} if "rubric" not in shape.mended.values() else {"check": "em"}
-    assert read(shape, tmp_path, **wishes).args["answer"] == shape.answer
+    again = tmp_path / "again"
+    again.mkdir()
+    assert read(shape, again, **wishes).args["answer"] == shape.answer

@@ -24,8 +24,8 @@ def refuse_changed(folder: Path) -> None:
     """Raise where a folder was not made here, or where what was made has been changed since."""
     if not folder.exists():
         return
-    for name, digest in _written(folder).items():
-        if (folder / name).is_file() and _digest(folder / name) != digest:
+    for name, digests in _written(folder).items():
+        if (folder / name).is_file() and _digest(folder / name) not in digests:
             raise WhetError(
                 f"{folder}: {name} was changed since it was made and would be written over; give another name, "
                 "or move the folder away"
@@ -33,24 +33,35 @@ def refuse_changed(folder: Path) -> None:
 
 
 def put_in_place(beside: Path, folder: Path) -> None:
-    """Move what was made to its place: the whole folder, or file by file where it is there already."""
+    """Move what was made to its place: the whole folder, or file by file where it is there already.
+
+    While files are moved the note holds what was written before and what comes now, so that a folder in which this was
+    stopped half-way can be made anew. A file that lies there and was not made here is not written over.
+    """
     if not folder.exists():
         beside.rename(folder)
         return
-    for name in _written(folder):
+    before, now = _written(folder), _written(beside)
+    for name, digests in now.items():
+        if name not in before and (folder / name).exists() and _digest(folder / name) not in digests:
+            raise WhetError(f"{folder}: {name} is there, is not from here and would be written over; move it away")
+    both = {name: sorted({*before.get(name, ()), *now.get(name, ())}) for name in {*before, *now}}
+    write_atomically(folder / NOTE, orjson.dumps(both))
+    for name in sorted(now):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (beside / name).replace(folder / name)
+    for name in before.keys() - now.keys():
         (folder / name).unlink(missing_ok=True)
-    for file in sorted(path for path in beside.rglob("*") if path.is_file()):
-        place = folder / file.relative_to(beside)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        file.replace(place)
+    (beside / NOTE).replace(folder / NOTE)
 
 
-def _written(folder: Path) -> Mapping[str, str]:
+def _written(folder: Path) -> Mapping[str, Sequence[str]]:
+    """The files that were written, each with the digests that it may have."""
     try:
-        found: dict[str, str] = orjson.loads((folder / NOTE).read_bytes())
-    except (OSError, ValueError):
+        found: dict[str, str | list[str]] = orjson.loads((folder / NOTE).read_bytes())
+        return {name: [digest] if isinstance(digest, str) else digest for name, digest in found.items()}
+    except (OSError, ValueError, AttributeError):
         raise WhetError(f"{folder}: is there already; give another name or move it away") from None
-    return found
 
 
 def _digest(file: Path) -> str:

@@ -77,6 +77,7 @@ def initialise(
     where nobody has changed what was written; runs and whatever else lies in it stay. Any other is refused.
     """
     folder = Path(name)
+    folder = folder.resolve() if folder.is_symlink() else folder  # files are moved into it from beside it
     if folder.exists() and source is None:
         raise WhetError(f"{folder}: is there already; give another name or move it away")
     refuse_changed(folder)

@@ -19,12 +19,20 @@ _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T]\d\d?:\d\d.*)?|\d\d?[-/.]\d\d
 _ADDRESS = re.compile(r"https?://\S+|\S+@\S+\.\w+|\d+\.\d+\.\d+\.\d+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
+_SIGN = re.compile(r"[=<>{(\[;*+\\|&^_]")
+
 SEPARATORS = (";", "|", ",", "/")
 
 
 def is_missing(value: Any) -> bool:
     """Whether a cell says nothing."""
     return value is None or value in ([], {}) or (isinstance(value, str) and value.strip().casefold() in MISSING)
+
+
+def is_code(text: str) -> bool:
+    """Whether it holds two kinds of signs that programs are full of and sentences are not, or is indented with one."""
+    signs = set(_SIGN.findall(text.replace(")", "(").replace("]", "[").replace("}", "{")))
+    return len(signs) + text.startswith(("  ", "\t")) > 1
 
 
 def words_of(column: str) -> tuple[str, ...]:

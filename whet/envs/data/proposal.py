@@ -6,6 +6,7 @@ line for each thing that was assumed and one for each that could as well be othe
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,9 +16,10 @@ import orjson
 from whet.envs.data import columns as names
 from whet.envs.data.arguments import prompt_of
 from whet.envs.data.checks import build_check, check_named
+from whet.envs.data.checks.choice import same_label
 from whet.envs.data.columns import known, obvious
 from whet.envs.data.guess import ColumnGuess, asked_together, guess, needs_no_caption, options_among
-from whet.envs.data.profile import ColumnProfile, is_missing, label_sets, profile, words_of
+from whet.envs.data.profile import ColumnProfile, is_code, is_missing, label_sets, profile, words_of
 from whet.envs.data.source import SIDES, DataSource
 from whet.envs.data.template import Template, cell
 from whet.errors import WhetError
@@ -25,6 +27,10 @@ from whet.errors import WhetError
 OPTIONS = ("options", "choices", "alternatives", "candidates", "choices.text", "options.text")
 MOST_CLASSES = 20
 LETTERS = "ABCDEFGH"
+FEW = 5
+"""Labels, of which more are seldom asked for by questions of many kinds."""
+LONG = 8.0
+"""Mean words of a cell that holds a text, not a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,8 @@ def propose(source: DataSource, wishes: Wishes = Wishes()) -> DataProposal:
     _propose_roles(source, columns, proposal, wishes)
     _propose_splits(source, columns, proposal, wishes)
     asked = Template.parse(wishes.prompt, source.columns).columns if wishes.prompt else ()
+    if wishes.answer in asked:
+        raise WhetError(f"--prompt shows {wishes.answer!r}, which is the answer; leave it out")
     found = guess(source, columns, {*proposal.taken, *asked}, wishes.answer)
     _propose_answer(source, proposal, found, wishes)
     _propose_check(source, columns, proposal, wishes)
@@ -189,8 +197,12 @@ def _propose_check(
         _assume_set(proposal, found.labels, found.separator)
     elif column.lists == 1.0:
         proposal.assume("a row lists several accepted answers, compared as EM does", check="em")
+        objects = any(isinstance(part, dict) for value in cells for part in value or [])
         proposal.unsure.append(
-            "each of a row's listed answers counts as right: for all of them at once say --check set"
+            "a row's answer is a list of objects, any of which counts as right: say --check python, with a function "
+            "that compares them all"
+            if objects
+            else "each of a row's listed answers counts as right: for all of them at once say --check set"
         )
     elif all(_is_object(value) for value in cells):
         proposal.assume("the answer is a JSON object, compared field by field", check="json")
@@ -198,6 +210,9 @@ def _propose_check(
         _assume_labels(proposal, values)
     elif column.numbers == 1.0:
         proposal.assume("the answer is a number", check="number")
+    elif sum(is_code(cell(value)) for value in cells) * 2 > len(cells):
+        proposal.assume("answers look like code, in which every sign counts: exactly the same text", check="exact")
+        proposal.unsure.append("code can be right in other words: say --check command (runs it) or --check python")
     else:
         _propose_text_check(proposal, values)
 
@@ -228,14 +243,31 @@ def _options_column(source: DataSource, columns: Mapping[str, ColumnProfile], pr
 
 
 def _assume_labels(proposal: DataProposal, values: Sequence[str]) -> None:
-    classes = sorted(set(values))
+    classes = _spelled_once(values)
     proposal.assume(f"the answer is one of {len(classes)} labels", check="choice", choices=classes)
+    _tell_spellings(proposal, classes, values)
 
 
 def _assume_set(proposal: DataProposal, labels: Sequence[str], separator: str) -> None:
     more: dict[str, Any] = {"separator": separator} if separator else {}
-    told = f"the answer is all that apply of {len(labels)} labels: solved when they are all there and no other"
-    proposal.assume(told, check="set", labels=list(labels), **more)
+    classes = _spelled_once(labels)
+    told = f"the answer is all that apply of {len(classes)} labels: solved when they are all there and no other"
+    proposal.assume(told, check="set", labels=classes, **more)
+    _tell_spellings(proposal, classes, labels)
+
+
+def _spelled_once(values: Sequence[str]) -> list[str]:
+    """The labels in their order, each as it is spelled most often: a check does not tell Yes from yes."""
+    often = Counter(values)
+    best: dict[str, str] = {}
+    for value in sorted(often, key=lambda value: (-often[value], value)):
+        best.setdefault(same_label(value), value)
+    return sorted(best.values())
+
+
+def _tell_spellings(proposal: DataProposal, classes: Sequence[str], values: Sequence[str]) -> None:
+    if others := sorted(set(values) - set(classes)):
+        proposal.assumed.append(f"{', '.join(others)[:200]}: other spellings of labels, which count as the same")
 
 
 def _among_options(source: DataSource, listed: Sequence[str], answer: str) -> bool:
@@ -285,7 +317,12 @@ def _propose_prompt(
     answer: str = proposal.args["answer"]
     check = build_check(proposal.args["check"], answer, source.columns, own)
     listed = proposal.args.get("options") or []
+    _tell_left_out(columns, proposal, question)
+    _tell_free_answers(source, proposal, question, wishes)
     shown = asked_together(columns, question, {*proposal.taken, *listed})
+    braced = next((column for column in shown if "{" in column or "}" in column), None)
+    if braced is not None:
+        raise WhetError(f"{source.name}, column {braced!r}: a name with braces cannot stand in a prompt; rename it")
     fields = [f"{{{column}}}" for column in shown]
     if len(shown) > 1 and not any(map(needs_no_caption, shown)):
         fields = [f"{column}: {{{column}}}" for column in shown]
@@ -294,3 +331,23 @@ def _propose_prompt(
     told = " and ".join(repr(column) for column in shown)
     are = "columns {} are" if len(shown) > 1 else "column {} is"
     proposal.assume(f"{are.format(told)} what is asked", prompt=prompt_of(fields, check, "reply"))
+
+
+def _tell_left_out(columns: Mapping[str, ColumnProfile], proposal: DataProposal, question: str) -> None:
+    """Doubt where rows hold turns of a conversation that are not asked."""
+    left = [
+        name for name, column in columns.items() if column.lists == 1.0 and column.words >= LONG and name != question
+    ]
+    for name in left:
+        if name not in proposal.taken:
+            proposal.unsure.append(
+                f"column {name!r} holds lists of long texts and is not shown: say --prompt '{{{name}}}'"
+            )
+
+
+def _tell_free_answers(source: DataSource, proposal: DataProposal, question: str, wishes: Wishes) -> None:
+    """Doubt many labels where each row asks a question of its own: they may be answers that come again by chance."""
+    labels = proposal.args.get("choices")
+    asking = sum(cell(row.get(question)).rstrip().endswith(("?", "？", "؟")) for row in source.rows)
+    if isinstance(labels, list) and len(labels) > FEW and asking * 2 > len(source.rows) and not wishes.check:
+        proposal.unsure.append(f"the {len(labels)} labels may be free answers to questions: say --check em")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,7 +38,7 @@ class ChoiceCheck(AnswerCheck):
             raise WhetError("options: name the columns of two or more options, and leave choices out")
         self.lettered = self.column is not None or bool(self.listed)
         self.labels = [] if self.lettered else [str(label).strip() for label in given]
-        folded = [_bare(label) for label in self.labels]
+        folded = [same_label(label) for label in self.labels]
         if not self.lettered and (len(set(folded)) < 2 or not all(folded)):
             raise WhetError('choices: give at least two labels, as in -a choices=\'["yes", "no"]\', or a column')
         if len(set(folded)) < len(folded):
@@ -103,8 +104,8 @@ class ChoiceCheck(AnswerCheck):
 
 def chosen(said: str, options: Sequence[str], lettered: bool = False) -> set[int]:
     """Which options a reply names: it is one, it begins with one, or one stands in it as words of their own."""
-    folded = [_bare(option) for option in options]
-    whole = _bare(said[:2000])
+    folded = [same_label(option) for option in options]
+    whole = same_label(said[:2000])
     if whole in folded:
         return {folded.index(whole)}
     letters = list(string.ascii_lowercase[: len(options)]) if lettered else []
@@ -135,8 +136,8 @@ def _as_words(option: str, text: str) -> bool:
 
 def _index(value: Any, options: Sequence[str], lettered: bool) -> int | None:
     """Which option the answer column means: by text, and for a row's own options also by letter or by number from 0."""
-    text = _bare(cell(value))
-    folded = [_bare(option) for option in options]
+    text = same_label(cell(value))
+    folded = [same_label(option) for option in options]
     if text in folded:
         return folded.index(text)
     if lettered and len(text) == 1 and text in string.ascii_lowercase[: len(options)]:
@@ -146,5 +147,7 @@ def _index(value: Any, options: Sequence[str], lettered: bool) -> int | None:
     return None
 
 
-def _bare(text: str) -> str:
+def same_label(text: str) -> str:
+    """A label without what does not tell it from another: case, spacing, marks around it, how letters are composed."""
+    text = unicodedata.normalize("NFC", text)
     return " ".join(text.casefold().strip(_AROUND).split()) or text.strip()

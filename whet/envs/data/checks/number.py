@@ -53,11 +53,17 @@ class NumberCheck(AnswerCheck):
         return graded(closeness(number, right, self.own["tolerance"], self.own["relative"]), str(number))
 
 
+def _without_sign(text: str) -> str:
+    """Without the currency before it, and the currency or per cent after it. No pattern: every cell comes here."""
+    text = text[1:].lstrip() if text.startswith(("$", "€", "£", "¥")) else text
+    return text[:-1].rstrip() if text.endswith(("%", "$", "€", "£", "¥")) else text
+
+
 def last_number(text: str, whole: bool = False) -> Decimal | None:
     """The last number in a text, or with `whole` the text as a number; currency and per cent are passed over."""
     text = text[-LONGEST:].translate(_MINUS).strip()
     found = _NUMBER.findall(text)
-    if not found or (whole and not re.fullmatch(r"[$€£¥]?\s*" + re.escape(found[-1]) + r"\s*[%$€£¥]?", text)):
+    if not found or (whole and _without_sign(text) != found[-1]):
         return None
     try:
         number = Decimal(found[-1].replace(",", ""))

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import orjson
 
 from whet.envs.arguments import Argument
 from whet.envs.data.checks.base import SEPARATOR, THRESHOLD, AnswerCheck, accepted, graded
+from whet.envs.data.template import cell
 from whet.errors import WhetError, nearest
-from whet.types import Score, failed
+from whet.types import Feedback, Rollout, Score, Task, failed
 
 Measure = Literal["exact", "f1", "jaccard"]
 
+LONGEST_TOLD = 400
+"""Characters of the values that feedback names."""
+
 _AROUND = " \t\r\n.\"'`*_()[]{}<>"
 _MARKS = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
-_LEAD = re.compile(r"^(?:the\s+)?(?:labels?|answers?|tags?|categories|values)(?:\s+(?:is|are))?\s*:\s*", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^(?:the\s+)?(?:(?:correct|right)\s+)?(?:labels?|answers?|tags?|categories|values)(?:\s+that\s+appl(?:y|ies))?"
+    r"(?:\s*:|\s+(?:is|are)\b\s*:?)\s*",
+    re.IGNORECASE,
+)
+_JOINTS = re.compile(r"(?:^|\s)(?:and|&)\s+|\s*/\s*", re.IGNORECASE)
+_BETWEEN = re.compile(r"[;,|\n]")
+_SPARE = 0xE000
+"""First of the characters that nobody writes; they stand for labels which hold a comma or an `and`."""
 _NONE = frozenset({"none", "nothing", "[]", "-", "no label", "no labels"})
 
 
@@ -39,6 +53,9 @@ class SetCheck(AnswerCheck):
             raise WhetError(f"labels: {self.labels} names a label twice, upper and lower case being the same")
 
     def instruction(self) -> str:
+        if any("," in label for label in self.labels):
+            listed = orjson.dumps(self.labels).decode()
+            return f"Reply with a JSON array of every label that applies, and nothing else. Choose from: {listed}"
         which = f" Choose from: {', '.join(self.labels)}." if self.labels else ""
         return f"Reply with every label that applies, separated by commas, and nothing else.{which}"
 
@@ -59,10 +76,24 @@ class SetCheck(AnswerCheck):
         return "" if len(self.labels) > 12 else str(sorted(truth)[:1])
 
     def oracle(self, truth: Any) -> str | None:
-        return ", ".join(truth) if truth else "none"
+        if not truth:
+            return "[]" if "none" in self._known else "none"
+        return orjson.dumps(truth).decode() if any(map(_BETWEEN.search, truth)) else ", ".join(truth)
+
+    def feedback(self, task: Task, rollout: Rollout, said: str) -> Feedback:
+        """With what is missing and what is too many."""
+        told = super().feedback(task, rollout, said)
+        right, named = task.truth, read_parts(said, self.labels or task.truth)
+        wanted, given = set(map(_bare, right)), set(map(_bare, named))
+        missing = [value for value in right if _bare(value) not in given]
+        spare = [value for value in dict.fromkeys(named) if _bare(value) not in wanted]
+        parts = [("missing", missing), ("too many", spare)]
+        wrong = [f"{word}: {', '.join(values)[:LONGEST_TOLD]}" for word, values in parts if values]
+        return replace(told, evidence="; ".join(wrong))
 
     def score(self, truth: Any, said: str) -> Score:
-        named, right = {_bare(part) for part in read_parts(said, self.labels)}, {_bare(label) for label in truth}
+        parts = read_parts(said, self.labels or truth)
+        named, right = {_bare(part) for part in parts}, {_bare(label) for label in truth}
         shared, both = len(named & right), len(named | right)
         jaccard = shared / both if both else 1.0
         f1 = 2.0 * shared / (len(named) + len(right)) if named or right else 1.0
@@ -86,7 +117,7 @@ class ListCheck(SetCheck):
         return accepted(row, self.answer, str(self.own["separator"]), place)
 
     def score(self, truth: Any, said: str) -> Score:
-        named, right = [_bare(part) for part in read_parts(said)], [_bare(value) for value in truth]
+        named, right = [_bare(part) for part in read_parts(said, truth)], [_bare(value) for value in truth]
         if not named:
             return failed("no_answer", "no list in the reply")
         same = 0
@@ -94,25 +125,63 @@ class ListCheck(SetCheck):
             same += 1
         return graded(same / max(len(named), len(right)), said)
 
+    def feedback(self, task: Task, rollout: Rollout, said: str) -> Feedback:
+        """Where the values are all there, that their order is wrong."""
+        told = super().feedback(task, rollout, said)
+        solved = rollout.score is not None and rollout.score.hard
+        return told if told.evidence or solved else replace(told, evidence="the order is wrong, or a value comes twice")
+
 
 def read_parts(said: str, labels: Sequence[str] = ()) -> list[str]:
-    """The values that a reply lists: a JSON array, lines, or values between commas or semicolons."""
-    text = _LEAD.sub("", said.strip()[:20_000])
-    if (opened := text.find("[")) >= 0 and (closed := text.rfind("]")) > opened:
-        try:
-            found = orjson.loads(text[opened : closed + 1])
-        except ValueError:
-            found = None
-        if isinstance(found, list):
-            return [str(part).strip() for part in found if not isinstance(part, list | dict)]
-    if _bare(text) in _NONE and text.casefold() not in {label.casefold() for label in labels}:
+    """The values that a reply lists: in JSON, in lines, or between commas or semicolons.
+
+    `labels` are values that are known; one with a comma or an `and` in it is read as one, and what stands joined by
+    `and`, `&` or a slash is several only where all of them are known.
+    """
+    text = _LEAD.sub("", unicodedata.normalize("NFC", said.strip()[:20_000]))
+    listed = _from_json(text)
+    if listed is not None:
+        return listed
+    known = {_bare(label) for label in labels}
+    if _bare(text) in known:
+        return [text]
+    if _bare(text) in _NONE:
         return []
+    whole = [label for label in labels if _BETWEEN.search(label) or _JOINTS.search(label)]
+    for place, label in sorted(enumerate(whole), key=lambda entry: -len(entry[1])):
+        spaced = r"\s+".join(map(re.escape, unicodedata.normalize("NFC", label).split()))
+        text = re.sub(rf"(?<!\w){spaced}(?!\w)", chr(_SPARE + place), text, flags=re.IGNORECASE)
     lines = [_MARKS.sub("", line) for line in text.splitlines() if line.strip()]
     parts = [part for line in lines for part in re.split(r"[;,|]", line)]
     if len(lines) == 1 and len(parts) == 1 and " and " in text:
         parts = text.split(" and ")
-    return [part.strip() for part in parts if _bare(part)]
+    known |= {chr(_SPARE + place) for place in range(len(whole))}
+    found = [piece.strip() for part in parts for piece in _apart(part, known) if _bare(piece)]
+    marks = {chr(_SPARE + place): label for place, label in enumerate(whole)}
+    return ["".join(marks.get(letter, letter) for letter in part) for part in found]
+
+
+def _apart(part: str, known: Collection[str]) -> list[str]:
+    """The known values that a part joins; the part itself where it is one, or where they are not all known."""
+    pieces = [piece for piece in _JOINTS.split(part) if _bare(piece)]
+    return pieces if _bare(part) not in known and pieces and all(_bare(piece) in known for piece in pieces) else [part]
+
+
+def _from_json(text: str) -> list[str] | None:
+    """The values of an array, or the names that an object says are true; None where the reply holds neither."""
+    for first, last in ("[]", "{}"):
+        if (opened := text.find(first)) < 0 or (closed := text.rfind(last)) < opened:
+            continue
+        try:
+            found = orjson.loads(text[opened : closed + 1])
+        except ValueError:
+            continue
+        if isinstance(found, dict) and all(value in (True, False) for value in found.values()):
+            return [name for name, holds in found.items() if holds]
+        if isinstance(found, list):
+            return [cell(part).strip() for part in found if not isinstance(part, list | dict)]
+    return None
 
 
 def _bare(text: str) -> str:
-    return " ".join(text.casefold().strip(_AROUND).split())
+    return " ".join(unicodedata.normalize("NFC", text).casefold().strip(_AROUND).split())
