@@ -6,7 +6,7 @@ version of the weights that drew it, and the loss refuses one that is older than
 and the kinds of loss are TRL's own; `reference_loss` says on a page what they must come to.
 
 One process: TRL calls a rollout function in each process with that process's part of a batch, and a group must not be
-torn apart. Several GPUs are for a server that generates (vLLM), or for one run each.
+torn apart. Several GPUs are for one run each.
 """
 
 from __future__ import annotations
