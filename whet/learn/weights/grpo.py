@@ -106,7 +106,9 @@ class GroupRollouts:
     def played(self) -> SegmentPlays:
         made = self.rollouts
         policies = tuple(self.stage.policy_at(version_name(self.segment, step - 1)) for step, _ in self.batches)
-        return SegmentPlays(len(made), sum((rollout.usage for rollout in made), Usage()), made, policies)
+        # A judge is paid from the run's purse as it answers: what it used is counted there, once.
+        own = (turn.reply.usage for rollout in made for turn in rollout.turns if turn.role == "target")
+        return SegmentPlays(len(made), sum(own, Usage()), made, policies)
 
     def rows(self, log: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """The rows of a log with what is told of each step's groups."""
