@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +86,9 @@ def test_what_cannot_be_crossed_is_refused(trained: TrainResult, tmp_path: Path)
 def test_a_playbook_of_another_environment_is_refused_unless_its_file_is_named(trained: TrainResult) -> None:
     runs = trained.folder.parent
     other = runs / "other"
-    other.mkdir()
+    shutil.copytree(trained.folder, other, ignore=shutil.ignore_patterns("*.lock", "checkpoints"))
     (other / "best_playbook.json").write_bytes(write_playbook(Playbook("beg")))
     said = (trained.folder / "config.toml").read_text()
-    (other / "config.toml").write_text(said)
-    (other / "ledger.sqlite").write_bytes((trained.folder / "ledger.sqlite").read_bytes())
     assert cross_config("weights", "other", runs).cross.playbook == str(other / "best_playbook.json")
     (other / "config.toml").write_text(said.replace('name = "hail"', 'name = "groupqc"'))
     with pytest.raises(WhetError, match="evolved on groupqc, not on hail"):

@@ -190,6 +190,14 @@ def test_a_finished_training_is_rebuilt_from_its_ledger_alone(whole: TrainResult
     assert again.summary["train_seconds"] == whole.summary["train_seconds"]
 
 
+def test_a_sound_training_verifies(whole: TrainResult) -> None:
+    """It is rebuilt elsewhere for that, and its files name the place of its checkpoints."""
+    from whet.run.compose import Given
+    from whet.run.verify import verify_run
+
+    assert verify_run(whole.folder, given=Given(env=Hail())) == []
+
+
 def grpo_config_of(result: TrainResult) -> Any:
     from whet.run.train import load_train_config
 
