@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import SafetensorError
 from small_world import tiny
 from tiny_weights import READING, reading_weights, talking_weights
 
@@ -15,6 +16,7 @@ from whet.config.load import validate
 from whet.errors import WhetError
 from whet.learn.weights.base import open_base
 from whet.learn.weights.config import TuneSection
+from whet.learn.weights.export import write_merged
 from whet.learn.weights.trainable import set_trainable
 from whet.models import ModelOptions, load_model
 from whet.models.base import Request
@@ -88,6 +90,18 @@ def test_a_plus_in_the_name_of_a_folder_is_part_of_it(tmp_path: Path, adapter: P
     folder = talking_weights(tmp_path / "a+b", READING)
     assert split(str(folder)) == (str(folder), "")
     assert split(f"{folder}+{adapter}") == (str(folder), str(adapter))
+
+
+def test_an_export_that_does_not_fit_is_one_line_and_leaves_nothing(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise SafetensorError("Error while serializing: No space left on device")
+
+    monkeypatch.setattr("transformers.PreTrainedModel.save_pretrained", full)
+    with pytest.raises(WhetError, match=r"merged: cannot be written \(.*No space left on device\)"):
+        write_merged(f"hf:{base}", tmp_path / "merged")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_base_that_cannot_hold_a_conversation_is_named(tmp_path: Path, base: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,26 @@ def test_what_cannot_be_crossed_is_refused(trained: TrainResult, tmp_path: Path)
             cross_config("weights", str(evolved(tmp_path)), runs)
     finally:
         where.write_text(json.dumps(told))
+
+
+def test_a_playbook_of_another_environment_is_refused_unless_its_file_is_named(trained: TrainResult) -> None:
+    runs = trained.folder.parent
+    other = runs / "other"
+    shutil.copytree(trained.folder, other, ignore=shutil.ignore_patterns("*.lock", "checkpoints"))
+    (other / "best_playbook.json").write_bytes(write_playbook(Playbook("beg")))
+    said = (trained.folder / "config.toml").read_text()
+    assert cross_config("weights", "other", runs).cross.playbook == str(other / "best_playbook.json")
+    (other / "config.toml").write_text(said.replace('name = "hail"', 'name = "groupqc"'))
+    with pytest.raises(WhetError, match="evolved on groupqc, not on hail"):
+        cross_config("weights", "other", runs)
+    assert cross_config("weights", str(other / "best_playbook.json"), runs)
+
+
+def test_the_second_table_of_the_same_test_is_another_opening(trained: TrainResult, tmp_path: Path) -> None:
+    runs = trained.folder.parent
+    config = cross_config("weights", str(evolved(tmp_path)), runs, 3)
+    openings = [run_cross(config, Given(env=Hail()), runs=runs, name=f"t{at}").caveats.opening for at in range(2)]
+    assert openings[1] == openings[0] + 1
 
 
 def test_a_playbook_is_distilled_into_weights(trained: TrainResult, base: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,16 +18,21 @@ from whet.envs.base import Play, ask
 from whet.errors import WhetError
 from whet.learn.sealed import SealedEnvironment
 from whet.learn.weights.base import open_base
-from whet.learn.weights.config import CurriculumSection
-from whet.learn.weights.learners import GRPO, SFT
+from whet.learn.weights.config import CurriculumSection, GrpoSection
+from whet.learn.weights.groups import Attempt, Group, GroupBatch
+from whet.learn.weights.grpo import GroupRollouts
+from whet.learn.weights.learners import GRPO, SFT, staged
 from whet.learn.weights.mix import SftMix
+from whet.learn.weights.plays import PlayStage
 from whet.learn.weights.sft import IGNORED
 from whet.learn.weights.supply import TaskSupply, stages_of
 from whet.ledger.store import Ledger
 from whet.models.hf.folder import read_folder
+from whet.rollout.conversation import AttemptLimits
+from whet.rollout.workbench import Workbench
 from whet.run.api import train
 from whet.run.train import plan_training
-from whet.types import Label, Score, Task, user
+from whet.types import Label, Policy, Reply, Rollout, Sampling, Score, Task, Ticket, Turn, Usage, user
 
 # --------------------------------------------------------------------------------------------- a judge
 
@@ -78,6 +84,20 @@ def test_a_play_that_asks_for_a_judge_that_nobody_named_is_refused(base: Path, t
     config = grpo_config(base, tune={"steps": 1, "segment": 1}, reward={"check": False}, train={"test": 0})
     with pytest.raises(WhetError, match="judge"):
         train(config, env=Rubric(), runs=tmp_path, name="mute")
+
+
+def test_what_a_judge_used_is_counted_in_the_purse_alone() -> None:
+    """It is paid there as it answers; counted with the plays as well, a budget would be reached too soon."""
+    policy = Policy("m", Sampling(max_tokens=3))
+    stage = PlayStage(Hail(), policy, AttemptLimits(), lambda score: score.reward, Workbench())
+    own, judge = (Reply("h", usage=Usage(1, tokens, 2)) for tokens in (10, 900))
+    turns = Turn("target", (user("a"),), own), Turn("judge", (user("h"),), judge)
+    played = Rollout(
+        Ticket("t", "train", 0, 0), Label("k"), "key", "", "p", turns, Score(1, 1.0, 1.0), Usage(2, 910, 4)
+    )
+    batch = GroupBatch(attempted=[Group(0, (Attempt(played, "v", 1.0),))])
+    rollouts: Any = GroupRollouts(stage, staged_supply(), GrpoSection(), 1, None, batches=[(1, batch)])  # type: ignore[arg-type]
+    assert rollouts.played().used == Usage(1, 10, 2)
 
 
 # --------------------------------------------------------------------------------------------- imitation beside
@@ -169,6 +189,16 @@ def test_a_resumed_supply_stands_in_the_same_stage() -> None:
 def test_an_environment_without_stages_is_refused(base: Path, tmp_path: Path) -> None:
     with pytest.raises(WhetError, match="hail has no stages of its own"):
         train(grpo_config(base, curriculum={"kind": "env"}), env=Hail(), runs=tmp_path)
+
+
+def test_a_schedule_of_the_environments_own_hears_of_every_segment() -> None:
+    """With several steps from one batch of attempts the last row of a segment's log has no solve rate."""
+    told: list[Sequence[float]] = []
+    env = SimpleNamespace(next_environment=lambda rates: told.append(rates))
+    logs = [{"solved": 0.1}, {"solved": 0.4}, {}], [{"solved": 0.7}, {}], [{}]
+    course = SimpleNamespace(shop=SimpleNamespace(env=env), segments=[SimpleNamespace(log=log) for log in logs])
+    staged(course)  # type: ignore[arg-type]
+    assert told == [[0.4, 0.7]]
 
 
 # --------------------------------------------------------------------------------------------- a dry run

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors import SafetensorError
 from small_world import Hail, grpo_config, sft_config
 from trl import GRPOTrainer
 
@@ -136,12 +137,12 @@ def test_snapshots_are_written_by_a_thread_of_their_own(
 def test_a_snapshot_that_does_not_fit_is_named_and_the_last_good_one_stays(tmp_path: Path) -> None:
     shelf = SnapshotShelf(tmp_path / "s0001")
 
-    def snapshot(step: int, why: int = 0) -> Any:
+    def snapshot(step: int, why: Exception | None = None) -> Any:
         class Made:
             def write(self, folder: Path) -> None:
                 folder.mkdir()
                 if why:
-                    raise OSError(why, os.strerror(why))
+                    raise why
                 (folder / "state.json").write_text("{}")
 
         made: Any = Made()
@@ -149,12 +150,36 @@ def test_a_snapshot_that_does_not_fit_is_named_and_the_last_good_one_stays(tmp_p
         return made
 
     shelf.write(lambda: snapshot(1), wait=True)
-    with pytest.raises(WhetError, match=r"s0001: the checkpoint cannot be written \(No space left on device\)"):
-        shelf.write(lambda: snapshot(2, errno.ENOSPC), wait=True)
+    said = "No space left on device"
+    for why in (OSError(errno.ENOSPC, said), RuntimeError(said), SafetensorError(said)):
+        with pytest.raises(WhetError, match=rf"s0001: the checkpoint cannot be written \({said}\)"):
+            shelf.write(lambda why=why: snapshot(2, why), wait=True)  # type: ignore[misc]
     assert [place.name for place in tmp_path.iterdir()] == ["s0001.step00001"]
     shelf.write(lambda: snapshot(3), wait=True)
     assert [place.name for place in tmp_path.iterdir()] == ["s0001.step00003"]
     shelf.close()
+
+
+def test_a_kill_while_a_snapshot_is_removed_leaves_nothing_to_go_on_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checkpoint stands by then, but not its record: half a snapshot that looked whole could not be loaded."""
+    shelf = SnapshotShelf(tmp_path / "s0001")
+    folder = tmp_path / "s0001.step00002"
+    folder.mkdir()
+    for name in ("optimizer.pt", "state.json"):
+        (folder / name).write_text("{}")
+
+    def killed(*_: Any, **__: Any) -> None:
+        (folder / "optimizer.pt").unlink()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("whet.learn.weights.snapshot.shutil.rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        shelf.clear()
+    shelf.close()
+    assert folder.is_dir()
+    assert SnapshotShelf(tmp_path / "s0001").latest() is None
 
 
 def test_a_finished_training_is_rebuilt_from_its_ledger_alone(whole: TrainResult) -> None:
@@ -163,6 +188,14 @@ def test_a_finished_training_is_rebuilt_from_its_ledger_alone(whole: TrainResult
     again = train(grpo_config_of(whole), env=Hail(), runs=whole.folder.parent, name="run")
     assert (whole.folder / LOG).read_bytes() == log
     assert again.summary["train_seconds"] == whole.summary["train_seconds"]
+
+
+def test_a_sound_training_verifies(whole: TrainResult) -> None:
+    """It is rebuilt elsewhere for that, and its files name the place of its checkpoints."""
+    from whet.run.compose import Given
+    from whet.run.verify import verify_run
+
+    assert verify_run(whole.folder, given=Given(env=Hail())) == []
 
 
 def grpo_config_of(result: TrainResult) -> Any:

@@ -16,6 +16,7 @@ import orjson
 from whet.config.cross import CrossConfig
 from whet.config.load import load_config, merge, parse_override, validate
 from whet.config.playbooks import read_playbook, write_playbook
+from whet.config.schema import EnvSection
 from whet.envs.base import Environment
 from whet.errors import Interrupted, WhetError
 from whet.evals.compare import Comparison, compare, signed
@@ -146,7 +147,7 @@ def cross_config(
             "playbook": section.playbook,
             "floor": False,
         },
-        "cross": {"weights": address, "playbook": str(_best_playbook(playbook, runs))},
+        "cross": {"weights": address, "playbook": str(_best_playbook(playbook, runs, trained.env))},
     }
     data = {name: value for name, value in asked.items() if value is not None}
     for laid_over in map(parse_override, overrides):
@@ -154,14 +155,22 @@ def cross_config(
     return validate(CrossConfig, data, str(folder))
 
 
-def _best_playbook(named: str, runs: Path) -> Path:
-    """A file or folder of a playbook as given, or the best of a run."""
+def _best_playbook(named: str, runs: Path, env: EnvSection) -> Path:
+    """A file or folder of a playbook as given, or the best of a run on the same environment.
+
+    One that was evolved on other tasks says nothing here, or has seen the sealed ones among its own.
+    """
     path = Path(named)
     if path.is_file() or (path / "SKILL.md").is_file():
         return path
-    file = find_run(named, runs) / "best_playbook.json"
+    folder = find_run(named, runs)
+    file = folder / "best_playbook.json"
     if not file.is_file():
         raise WhetError(f"{named}: the run has no playbook (there is no {file.name}); name a training run, or a file")
+    other = load_train_config(folder / CONFIG).env
+    if other != env:
+        what = f"{other.name}, not on {env.name}" if other.name != env.name else f"{env.name} with other env.args"
+        raise WhetError(f"{named}: its playbook was evolved on {what}; to cross it all the same name the file {file}")
     return file
 
 

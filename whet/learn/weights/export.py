@@ -17,6 +17,7 @@ from whet.models.hf.adapter import BASE, CONFIG, WEIGHTS
 from whet.models.hf.address import read_address
 from whet.models.hf.folder import Folder
 from whet.models.hf.model import SCHEME
+from whet.models.hf.safetensors import save_model
 from whet.rollout.chat import chat_message
 from whet.rollout.placement import place
 from whet.types import Ask, Playbook
@@ -81,7 +82,7 @@ def _merge(folder: Folder, out: Path) -> None:
 
     base = open_base(folder, "cpu", full=True)
     module = base.module if folder.adapter is None else laid_over(base.module, folder.adapter)
-    module.save_pretrained(out)
+    save_model(module, out)
     base.processor.save_pretrained(out)
 
 

@@ -6,7 +6,7 @@ version of the weights that drew it, and the loss refuses one that is older than
 and the kinds of loss are TRL's own; `reference_loss` says on a page what they must come to.
 
 One process: TRL calls a rollout function in each process with that process's part of a batch, and a group must not be
-torn apart. Several GPUs are for a server that generates (vLLM), or for one run each.
+torn apart. Several GPUs are for one run each.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ class GroupRollouts:
     def played(self) -> SegmentPlays:
         made = self.rollouts
         policies = tuple(self.stage.policy_at(version_name(self.segment, step - 1)) for step, _ in self.batches)
-        return SegmentPlays(len(made), sum((rollout.usage for rollout in made), Usage()), made, policies)
+        # A judge is paid from the run's purse as it answers: what it used is counted there, once.
+        own = (turn.reply.usage for rollout in made for turn in rollout.turns if turn.role == "target")
+        return SegmentPlays(len(made), sum(own, Usage()), made, policies)
 
     def rows(self, log: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """The rows of a log with what is told of each step's groups."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import random
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 from peft import PeftModel, get_peft_model_state_dict
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 
 from whet.files import write_json
@@ -108,8 +109,7 @@ class SnapshotShelf:
         self._pool.shutdown()
 
     def clear(self) -> None:
-        for folder in self._all():
-            shutil.rmtree(folder, ignore_errors=True)
+        self._remove(self._all())
 
     def _settle(self) -> None:
         writing, self._writing = self._writing, None
@@ -117,7 +117,7 @@ class SnapshotShelf:
             return
         try:
             writing.result()
-        except (OSError, RuntimeError) as problem:
+        except (OSError, RuntimeError, SafetensorError) as problem:
             said = getattr(problem, "strerror", None) or " ".join(str(problem).split())[:160]
             raise disk_error(self._place, said) from None
 
@@ -131,9 +131,13 @@ class SnapshotShelf:
             beside.replace(target)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
-        for folder in self._all():
-            if folder != target:
-                shutil.rmtree(folder, ignore_errors=True)
+        self._remove(folder for folder in self._all() if folder != target)
+
+    def _remove(self, folders: Iterable[Path]) -> None:
+        """First what says that one is whole: a kill amid a removal must not leave half of it to go on from."""
+        for folder in folders:
+            (folder / STATE).unlink(missing_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _all(self) -> list[Path]:
         return sorted(self._place.parent.glob(f"{self._place.name}.step*"))

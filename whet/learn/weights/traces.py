@@ -17,7 +17,7 @@ from whet.envs.base import Environment
 from whet.errors import LimitReached, WhetError
 from whet.keys import digest
 from whet.learn.weights.base import Base
-from whet.learn.weights.config import SftSection
+from whet.learn.weights.config import MixSection, SftSection
 from whet.ledger.store import Ledger
 from whet.models.base import Model, Request
 from whet.models.chat import fenced
@@ -109,7 +109,8 @@ def gather_traces(
             kept.append(trace)
     if not kept:
         why = ", ".join(f"{count} {reason}" for reason, count in sorted(left.items())) or "none was found"
-        raise WhetError(f"sft.source = {section.source!r}: there is no conversation to learn from ({why})")
+        name = "mix" if isinstance(section, MixSection) else "sft"
+        raise WhetError(f"{name}.source = {section.source!r}: there is no conversation to learn from ({why})")
     return TraceSet(tuple(kept), left)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from whet.errors import WhetError
 from whet.models.embedded.gguf import find_weights, read_weights
+from whet.models.hf.safetensors import save_model
 
 VERSION = "1"
 """Of the conversion: a copy made by another is not used."""
@@ -65,7 +66,7 @@ def _write(file: Path, folder: Path) -> None:
         raise WhetError(f"{file}: {len(tokenizer)} tokens in its vocabulary, fewer in its weights: a damaged file")
     tokenizer.clean_up_tokenization_spaces = False
     tokenizer.save_pretrained(folder)
-    model.save_pretrained(folder)
+    save_model(model, folder)
 
 
 def _unpacked(file: Path) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Weights in safetensors files, read by their headers alone: which tensors, how many, and whether all is there."""
+"""Weights in safetensors files: saved; or read by their headers alone: which tensors, how many, is all there."""
 
 from __future__ import annotations
 
@@ -39,6 +39,16 @@ def read_tensors(folder: Path) -> Tensors | None:
         header = _header(folder / SINGLE)
         return _tensors([header])
     return None
+
+
+def save_model(model: Any, folder: Path) -> None:
+    """Have a model write itself. A disk that is full has an error of its own there: it is an `OSError` here."""
+    from safetensors import SafetensorError
+
+    try:
+        model.save_pretrained(str(folder))
+    except SafetensorError as problem:
+        raise OSError(str(problem)) from problem
 
 
 def _sharded(folder: Path) -> Tensors:
