@@ -121,8 +121,13 @@ def test_every_role_is_told_to_answer_in_json_alone_or_by_its_form(name: str) ->
 
 
 @pytest.mark.parametrize("name", ["analyst_failure", "analyst_success", "slow"])
-def test_whoever_writes_for_the_target_is_told_not_to_copy_single_tasks(name: str) -> None:
-    assert "no names, numbers or answers of single tasks" in prompt(name, **PROMPTS[name]).lower()
+def test_whoever_writes_for_the_target_is_asked_for_facts_and_not_for_answers_to_single_tasks(name: str) -> None:
+    """Nobody else can tell the target a domain's facts; an answer that no other task needs teaches nothing."""
+    text = prompt(name, **PROMPTS[name]).lower()
+    assert "fact" in text
+    assert "conventions" in text or "convention of this domain" in text
+    assert "answers to single tasks" in text
+    assert "leave them out" in text or "do not" in text.partition("answers to single tasks")[2]
 
 
 @pytest.mark.parametrize("name", ["form_edits", "form_drafts", "rewrite"])

@@ -18,7 +18,9 @@ from builders import FromFunction
 from crashes import Crash, crashing
 from reflact_world import NULLS, RULES, Kinds, config, optimiser, target, timeless, trained
 
+from whet.config.load import validate
 from whet.errors import FaultError, ReplayMismatch, WhetError
+from whet.learn.reflact.config import ReflactConfig
 from whet.ledger.store import Ledger
 from whet.models.base import Request
 from whet.run.api import resume
@@ -64,6 +66,36 @@ def test_a_crash_at_every_ledger_event_leaves_no_trace(
             break
         assert small_run(tmp_path / str(at) / "run") == whole, f"after a crash at commit {at}"
     assert at > 60, "the run has more events than that"
+
+
+def reusing_run(folder: Path) -> dict[str, bytes]:
+    """The defaults, with proposals that change nothing: the second epoch reads the attempts of the first again."""
+
+    def useless(request: Request) -> str:
+        edit = {"op": "append", "content": f"{NULLS[0]} {request.sampling.seed}"}
+        return json.dumps({"batch_size": 1, "patch": {"edits": [edit]}, "edits": [edit]})
+
+    base = config().model_dump(include={"env", "target", "optimizer"}, exclude_unset=True)
+    sizes = {"train": {"epochs": 2, "batch_size": 4}}
+    settings = validate(ReflactConfig, {**base, **sizes}, "test")
+    result = trained(folder, settings, optimiser=useless, env=Kinds(train=8, select=12, test=4))
+    assert not any(judgement.accepted for judgement in result.judge.judgements)
+    assert result.summary["token_summary"]["rollout"]["calls"] == 8
+    assert sum(len(state.evidence.rollouts) for state in result.training.steps if state.evidence) == 16
+    return timeless(folder)
+
+
+def test_a_crash_leaves_no_trace_where_attempts_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = reusing_run(tmp_path / "whole" / "run")
+    for at in range(1, 500, 9):
+        with monkeypatch.context() as patch:
+            count = crashing(patch, at, before=True)
+            with contextlib.suppress(Crash):
+                reusing_run(tmp_path / str(at) / "run")
+        if count[0] < at:
+            break
+        assert reusing_run(tmp_path / str(at) / "run") == whole, f"after a crash at commit {at}"
+    assert at > 20, "the run has more events than that"
 
 
 CONFIG = f"""
