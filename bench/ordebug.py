@@ -40,8 +40,11 @@ from whet.rollout.workbench import Workbench
 from whet.types import SPLITS, Label, Split
 
 SEED = 2026
-HELD_OUT_SEED = 20_261_115
-"""Problems of this seed are looked at by the panel alone: nothing was tuned on them."""
+HELD_OUT_SEED = 60_417_283
+"""Problems of this seed are looked at by the panel alone: nothing was tuned on them.
+
+Not so 77, on which phrases were tuned, and 20,261,115, which was measured before the last of them were written.
+"""
 
 CELL_PROBLEMS = {"easy": 80, "medium": 40, "hard": 16}
 RUNG_PROBLEMS = {"tiny": 40, "small": 20, "medium": 10, "large": 5}

@@ -32,6 +32,9 @@ MARGIN = 0.10
 COMPILED = 0.20
 """What the compiler of patterns may repair of prose."""
 
+ENOUGH = 20
+"""Problems without which no cell is called publishable."""
+
 TRIES = 128
 FOLDS = 4
 
@@ -90,7 +93,7 @@ class PanelRow:
         """
         if self.figures["patterns"] >= COMPILED or self.above_chance - 3 * self.error > MARGIN:
             return "no"
-        return "yes" if self.above_chance <= MARGIN else "open"
+        return "yes" if self.above_chance <= MARGIN and self.problems >= ENOUGH else "open"
 
 
 def opinion(job: tuple[Cell, int, int]) -> Opinion:

@@ -157,6 +157,17 @@ def test_whole_numbers_leave_room_in_a_right_hand_side() -> None:
     assert not equivalent(SetRhs("r", 6.0).apply(original), original).same
 
 
+@pytest.mark.parametrize("factor", [2.0, -3.0, 0.37, 1e4])
+def test_a_row_of_whole_numbers_may_be_multiplied_though_its_limit_is_not_whole(factor: float) -> None:
+    columns = (Column("x", 0.0, 9.0, "integer", 1.0), Column("y", 0.0, 9.0, "integer", 1.0))
+    original = LinearProgram("m", columns, (LinearRow("r", (("x", 1.0), ("y", 1.0)), ">=", 4.5),))
+    terms = (("x", factor), ("y", factor))
+    other = [DropRow("r"), AddRow("s", terms, ">=" if factor > 0 else "<=", 4.5 * factor)]
+    assert equivalent(apply_all(original, other), original).same
+    looser = [DropRow("r"), AddRow("s", terms, ">=" if factor > 0 else "<=", 3.5 * factor)]
+    assert equivalent(apply_all(original, looser), original).why == "requirement r is not stated"
+
+
 def test_another_objective_function_is_another_model() -> None:
     other = BAKERY.with_column(Column("x1", 0.0, 40.0, "continuous", 4.0))
     assert equivalent(other, BAKERY).why == "objective_function"

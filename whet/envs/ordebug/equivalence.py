@@ -120,25 +120,28 @@ def _form(row: LinearRow) -> tuple[tuple[tuple[str, float], ...], float, float]:
 
 
 _Direction = tuple[tuple[str, float], ...]
+_Limits = tuple[tuple[float, float], tuple[float, float]]
+"""The least and the greatest activity as a row says them, and rounded where only whole numbers can come out."""
 
 
 def _unstated(model: LinearProgram, original: LinearProgram) -> str:
     """The first row or column of the original of which the model does not say a side, or ''."""
-    said: dict[_Direction, list[tuple[float, float]]] = {}
-    for row in model.rows:
+    said: dict[_Direction, list[_Limits]] = {}
+    for row in (*model.rows, *map(_as_row, model.columns)):
         direction, limits = _scaled(row, original)
         said.setdefault(direction, []).append(limits)
-    for column in model.columns:
-        direction, limits = _scaled(_as_row(column), original)
-        said.setdefault(direction, []).append(limits)
     for row in (*original.rows, *map(_as_row, original.columns)):
-        direction, (low, high) = _scaled(row, original)
-        there = said.get(direction, [])
-        if not (low == -INF or any(_same_limit(low, lower) for lower, _ in there)):
-            return row.name
-        if not (high == INF or any(_same_limit(high, upper) for _, upper in there)):
+        direction, wanted = _scaled(row, original)
+        if not all(_stated(side, wanted, said.get(direction, ())) for side in (0, 1)):
             return row.name
     return ""
+
+
+def _stated(side: int, wanted: _Limits, there: Sequence[_Limits]) -> bool:
+    """Whether one side is open, or a row of this direction has the same limit: as it stands, or rounded."""
+    return math.isinf(wanted[0][side]) or any(
+        _same_limit(mine[side], theirs[side]) for limits in there for mine, theirs in zip(wanted, limits, strict=True)
+    )
 
 
 def _as_row(column: Column) -> LinearRow:
@@ -151,18 +154,24 @@ def _as_row(column: Column) -> LinearRow:
     return LinearRow(column.name, terms, "<=", column.upper, column.upper - column.lower)
 
 
-def _scaled(row: LinearRow, model: LinearProgram) -> tuple[tuple[tuple[str, float], ...], tuple[float, float]]:
+def _scaled(row: LinearRow, model: LinearProgram) -> tuple[_Direction, _Limits]:
     """The terms divided by the first coefficient, and the limits with them.
 
-    Where only whole numbers can come out on the left, limits are brought to the next whole number inside.
+    Where only whole numbers can come out on the left, limits are also brought to the next whole number inside. Both are
+    kept: `x + y >= 14.5` is said by `x + y >= 15` and, rounded on another scale, by `2 x + 2 y >= 29`.
     """
     terms = sorted(row.terms)
     scale = terms[0][1] if terms else 1.0
     low, high = row.lower, row.upper
+    plain = _divided(low, high, scale)
     if all(model.column(name).whole and value == int(value) for name, value in terms):
         low, high = _inward(low, math.ceil, -TOLERANCE), _inward(high, math.floor, TOLERANCE)
-    limits = (low / scale, high / scale) if scale > 0.0 else (high / scale, low / scale)
-    return tuple((name, float(f"{value / scale:.8g}")) for name, value in terms), limits
+    direction = tuple((name, float(f"{value / scale:.8g}")) for name, value in terms)
+    return direction, (plain, _divided(low, high, scale))
+
+
+def _divided(low: float, high: float, scale: float) -> tuple[float, float]:
+    return (low / scale, high / scale) if scale > 0.0 else (high / scale, low / scale)
 
 
 def _inward(limit: float, rounded: Callable[[float], int], slack: float) -> float:
