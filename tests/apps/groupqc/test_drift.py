@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from whet.apps.groupqc.audit.run import AuditSettings, run_audit
+from whet.apps.groupqc.decision.run import decide, decision_base
 from whet.apps.groupqc.drift.report import DriftReport, find_drift
 from whet.apps.groupqc.generation.files import generate_groups, write_tickets
 from whet.config.load import load_config
@@ -63,6 +64,14 @@ def test_lines_that_are_no_tickets_are_named(tmp_path: Path) -> None:
     good, bad = file_of(tmp_path, "a.jsonl"), file_of(tmp_path, "b.jsonl", seed=1)
     bad.write_bytes(bad.read_bytes() + b"{\n" * 60)
     assert "lines that are no ticket" in drifted(find_drift(good, bad))
+
+
+def test_decisions_on_tickets_with_labels_are_compared_in_their_verdicts(tmp_path: Path) -> None:
+    source, folders = file_of(tmp_path, "a.jsonl", n=120), []
+    for model in ("baseline:rules", "baseline:always_fail"):
+        config = load_config(EvalConfig, None, decision_base(source, model, {}))
+        folders.append(decide(config, AuditSettings(), runs=tmp_path, name=model[9:]).folder)
+    assert "verdict/pass" in drifted(find_drift(folders[0], folders[1]))
 
 
 def test_audits_are_compared_in_their_verdicts(tmp_path: Path) -> None:

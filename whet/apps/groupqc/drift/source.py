@@ -58,14 +58,14 @@ def _without(ticket: TicketTraits, kinds: Collection[str]) -> TicketTraits:
 
 def drift_source(path: Path, packs: Sequence[str] = ()) -> DriftSource:
     """Read one side."""
-    votes: dict[tuple[str, str], dict[str, float]] = {}
+    rows: list[Mapping[str, Any]] = []
     source: Path | None = path
     for name in (STATS, VERDICTS):
         if (path / name).is_file():
-            votes = {_place(row): vote_shares(row) for row in _rows(path / name)}
-            source = _judged(path)
+            rows, source = list(_rows(path / name)), _judged(path)
     if source is None:
-        return DriftSource(tuple(TicketTraits(site, mission, told) for (mission, site), told in votes.items()), 0)
+        return DriftSource(tuple(TicketTraits(*_place(row)[::-1], vote_shares(row)) for row in rows), 0)
+    votes = {_place(row): vote_shares(row) for row in rows}
     missions = {mission.name: (pack, mission) for pack in load_packs(packs) for mission in pack.missions}
     read = read_open(source, missions)
     if not read.lines and not read.rejects:
@@ -75,8 +75,10 @@ def drift_source(path: Path, packs: Sequence[str] = ()) -> DriftSource:
     for line in read.lines:
         pack, mission = missions[line.ticket.mission]
         said = evidence(pack, mission, line.ticket)
-        made = ticket_traits(pack, mission, line.ticket.group_id, said, line.label)
-        tickets.append(made.with_shares({**_looks(line, pictures), **votes.get((mission.name, _vote_key(line)), {})}))
+        told = (line.ticket.site, line.ticket.submitted)
+        made = ticket_traits(pack, mission, line.ticket.group_id, said, line.label, *told)
+        voted = next((votes[place] for place in _vote_places(line) if place in votes), {})
+        tickets.append(made.with_shares({**_looks(line, pictures), **voted}))
     return DriftSource(tuple(tickets), len(read.rejects))
 
 
@@ -84,8 +86,10 @@ def _place(row: Mapping[str, Any]) -> tuple[str, str]:
     return str(row["mission"]), str(row["ticket_key"])
 
 
-def _vote_key(line: OpenLine) -> str:
-    return line.ticket.group_id if line.label is None else f"{line.ticket.group_id}::{line.label}"
+def _vote_places(line: OpenLine) -> Iterable[tuple[str, str]]:
+    """Where the votes on a line are: an audit names the label of a ticket, a decision never does."""
+    mission, group_id = line.ticket.mission, line.ticket.group_id
+    return (mission, f"{group_id}::{line.label}"), (mission, group_id)
 
 
 def _pictures(source: Path) -> dict[tuple[str, str], dict[str, float]]:

@@ -26,18 +26,32 @@ class RefusedPhoto:
 
 @dataclass(frozen=True, slots=True)
 class OpenTicket:
-    """One work order without a verdict. `refused` are photos of it that no summary exists of."""
+    """One work order without a verdict. `refused` are photos of it that no summary exists of.
+
+    `site` and `submitted` are the kind of site and the date: a prompt shows them, because rules may hang on them.
+    """
 
     group_id: str
     mission: str
     images: tuple[str, ...]
     summaries: tuple[str, ...]
     refused: tuple[RefusedPhoto, ...] = ()
+    site: str = ""
+    submitted: str = ""
 
     def as_line(self, label: TicketVerdict | None, image_key: str = "图片_") -> dict[str, Any]:
         """The line of a Stage-A file; without a label it has none."""
         if label is not None:
-            line = SiteTicket(self.group_id, self.mission, label, self.images, self.summaries).as_line(image_key)
+            told = SiteTicket(
+                self.group_id,
+                self.mission,
+                label,
+                self.images,
+                self.summaries,
+                site=self.site,
+                submitted=self.submitted,
+            )
+            line = told.as_line(image_key)
         else:
             line = {
                 "schema_version": SCHEMA_VERSION,
@@ -46,6 +60,7 @@ class OpenTicket:
                 "images": list(self.images),
                 "per_image": {f"{image_key}{number}": text for number, text in enumerate(self.summaries, start=1)},
             }
+            line |= {name: getattr(self, name) for name in ("site", "submitted") if getattr(self, name)}
         if self.refused:
             line["refused_photos"] = [{"image": photo.image, "reason": photo.reason} for photo in self.refused]
         return line
@@ -108,7 +123,8 @@ def open_line(text: bytes, known: Collection[str]) -> tuple[OpenTicket, TicketVe
 
     filed = ticket_of(text, known, unlabelled)
     label = as_verdict(row["label"]) if isinstance(row.get("label"), str) else None
-    return OpenTicket(filed.group_id, filed.mission, filed.images, filed.summaries, _refused(row)), label
+    evidence = (filed.images, filed.summaries, _refused(row))
+    return OpenTicket(filed.group_id, filed.mission, *evidence, filed.site, filed.submitted), label
 
 
 def _refused(row: Mapping[str, Any]) -> tuple[RefusedPhoto, ...]:
