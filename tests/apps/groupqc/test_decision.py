@@ -84,6 +84,21 @@ def test_a_ticket_without_a_label_is_asked_about_in_the_same_words(tmp_path: Pat
     assert all(line.ticket.site and line.ticket.submitted for line in bare.lines)
 
 
+def test_a_site_that_is_handed_in_again_is_decided_again_and_the_same_evidence_once(tmp_path: Path) -> None:
+    """Without labels, too: nobody may lose the second hand-in of a site that was sent back."""
+    source = work(tmp_path, "n.jsonl", 2, labelled=False)
+    first, other = rows(source)
+    again = {**other, "group_id": first["group_id"]}
+    lines = [first, again, first, {**first, "label": "pass"}]
+    source.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    read = OpenTickets(str(source), {})
+    assert [line.line for line in read.lines] == [1, 2]
+    assert [(reject.line, reject.reason) for reject in read.rejects] == [
+        (3, "duplicate_ticket"),
+        (4, "duplicate_ticket"),
+    ]
+
+
 def test_without_a_threshold_nothing_is_released(tmp_path: Path) -> None:
     result = decide(config(work(tmp_path, "n.jsonl", 30, seed=4, labelled=False)), AuditSettings(), runs=tmp_path)
     assert result.metrics["verdicts"]["pass"] == 0

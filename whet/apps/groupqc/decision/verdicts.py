@@ -129,7 +129,9 @@ def _decided(majority: str | None, score: float, rule: ReleaseRule | None) -> tu
         return "fail", ""
     if rule is None:
         return REVIEW, "no threshold: nothing bounds false releases"
-    if rule.threshold is None or score < rule.threshold:
+    if rule.threshold is None:
+        return REVIEW, "the threshold file releases nothing"
+    if score < rule.threshold:
         return REVIEW, "below the threshold"
     return "pass", ""
 

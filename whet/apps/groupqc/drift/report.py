@@ -20,6 +20,8 @@ DriftStatus = Literal["ok", "small", "drift"]
 
 ALPHA = 0.015
 LEAST = 0.1
+FEW = 40
+"""Sites a side from which the report has been measured."""
 COLOURS = {"drift": "bold red", "small": "yellow", "ok": ""}
 
 
@@ -65,11 +67,19 @@ class DriftReport:
     def exit_code(self) -> int:
         return 1 if self.drifted else 0
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What silence does not mean: with few sites a change has to be large to stand out from chance."""
+        if min(self.sites) >= FEW:
+            return ()
+        return (f"WARNING: fewer than {FEW} sites on one side; that nothing drifted says little, give more tickets",)
+
     def as_data(self) -> dict[str, Any]:
         return {
             "reference": self.reference,
             "new": self.new,
             "sites": list(self.sites),
+            "warnings": list(self.warnings),
             "thresholds": {"alpha": self.alpha, "least": self.least},
             "drifted": [finding.about for finding in self.drifted],
             "compared": [finding.as_data() for finding in self.findings],

@@ -86,12 +86,15 @@ class OpenFile:
 
 
 def read_open(path: Path, known: Collection[str], *, wanted: Collection[str] = ()) -> OpenFile:
-    """The tickets of a file, or of the `*_stage_a.jsonl` files in a folder. Nothing asks for a label."""
+    """The tickets of a file, or of the `*_stage_a.jsonl` files in a folder. Nothing asks for a label.
+
+    A site with other evidence was handed in again, and is a ticket of its own; the same evidence stands there twice.
+    """
     import hashlib
 
     lines: list[OpenLine] = []
     rejects: list[Reject] = []
-    places: dict[tuple[str, str, TicketVerdict | None], str] = {}
+    places: dict[tuple[str, str, tuple[str, ...], tuple[str, ...]], str] = {}
     digest = hashlib.blake2b(digest_size=16)
     for file in stage_a_files(path):
         content, numbered = ticket_lines(file)
@@ -100,7 +103,8 @@ def read_open(path: Path, known: Collection[str], *, wanted: Collection[str] = (
             try:
                 ticket, label = open_line(text, known)
                 here = f"{file.name}, line {number}"
-                before = places.setdefault((ticket.mission, ticket.group_id, label), here)
+                shown = (ticket.mission, ticket.group_id, ticket.images, ticket.summaries)
+                before = places.setdefault(shown, here)
                 if before != here:
                     raise BadLine("duplicate_ticket", f"the ticket {ticket.group_id!r} stands already in {before}")
             except BadLine as bad:
