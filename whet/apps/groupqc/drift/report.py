@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from whet.apps.groupqc.drift.source import DriftSource, comparable, drift_source
 from whet.envs.groupqc.drift.shift import TraitShift, compare_tickets, lines_p
-from whet.envs.groupqc.drift.traits import Lexicon
+from whet.envs.groupqc.drift.traits import TraitLexicon
 from whet.errors import WhetError
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def find_drift(
 
 def compare_sources(before: DriftSource, after: DriftSource) -> Iterable[TraitShift]:
     """Every trait that both sides can have, and the share of lines that are no tickets."""
-    lexicon = Lexicon.of((*before.tickets, *after.tickets))
+    lexicon = TraitLexicon.of((*before.tickets, *after.tickets))
     told = [[ticket.with_shares(lexicon.shares(ticket)) for ticket in side.tickets] for side in (before, after)]
     yield from compare_tickets(told[0], told[1])
     lines = [(len(side.tickets), side.rejects) for side in (before, after)]

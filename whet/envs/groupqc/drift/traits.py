@@ -122,7 +122,7 @@ def vote_shares(row: Mapping[str, Any]) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Lexicon:
+class TraitLexicon:
     """How often values, label formats and words were seen in a set of tickets: what is rare is rare against it."""
 
     values: Mapping[str, Counter[str]]
@@ -131,7 +131,7 @@ class Lexicon:
     """Label formats and words that are not rare."""
 
     @classmethod
-    def of(cls, tickets: Iterable[TicketTraits]) -> Lexicon:
+    def of(cls, tickets: Iterable[TicketTraits]) -> TraitLexicon:
         values: dict[str, Counter[str]] = {}
         formats: Counter[str] = Counter()
         words: Counter[str] = Counter()
