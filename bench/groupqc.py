@@ -23,7 +23,7 @@ from rapidocr_onnxruntime import RapidOCR
 from rows import Row, arguments, report
 
 from whet.envs.groupqc.drift.shift import compare_tickets
-from whet.envs.groupqc.drift.traits import Lexicon, TicketTraits, ticket_traits, vote_shares
+from whet.envs.groupqc.drift.traits import TicketTraits, TraitLexicon, ticket_traits, vote_shares
 from whet.envs.groupqc.drift.watch import DriftWatch
 from whet.envs.groupqc.pack.file import find_mission, load_packs
 from whet.envs.groupqc.pack.schema import Mission, Pack
@@ -218,7 +218,7 @@ def traits_of(mission: str, n: int, seed: int, noise: Noise = REALISTIC, edit: C
 
 
 def alarmed(before: Tickets, after: Tickets, alpha: float = 0.015) -> bool:
-    lexicon = Lexicon.of([*before, *after])
+    lexicon = TraitLexicon.of([*before, *after])
     sides = [[ticket.with_shares(lexicon.shares(ticket)) for ticket in side] for side in (before, after)]
     return any(shift.adjusted <= alpha for shift in compare_tickets(sides[0], sides[1]))
 

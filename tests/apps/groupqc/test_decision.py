@@ -16,6 +16,7 @@ from whet.apps.groupqc.decision.threshold import ScoredTicket, choose, needed, r
 from whet.apps.groupqc.generation.files import generate_groups, write_tickets
 from whet.config.load import load_config
 from whet.config.schema import EvalConfig
+from whet.envs.groupqc.decision.environment import OpenTickets
 from whet.envs.groupqc.decision.gap import evidence_gap
 from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.pack.file import find_mission
@@ -31,8 +32,11 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
-def work(folder: Path, name: str, n: int, *, seed: int = 0, labelled: bool = True) -> Path:
-    groups = generate_groups({MISSION: find_mission(MISSION)}, n, noise=Noise(omission=0.1), seed=seed)
+def work(
+    folder: Path, name: str, n: int, *, seed: int = 0, labelled: bool = True, conventions: int | None = None
+) -> Path:
+    missions = {MISSION: find_mission(MISSION)}
+    groups = generate_groups(missions, n, noise=Noise(omission=0.1), seed=seed, conventions=conventions)
     path = write_tickets(folder / name, groups).out
     if not labelled:
         bare = [
@@ -65,6 +69,34 @@ def test_tickets_without_labels_get_the_verdicts_that_they_get_with_them(tmp_pat
     assert {"verdict", "reason", "cited_images", "evidence_gap", "release_score"} <= set(said[0][0])
     assert any(row["cited_images"] for row in said[0])
     assert all(set(row["cited_images"]) <= set(row["images"]) for row in said[0])
+
+
+def test_a_ticket_without_a_label_is_asked_about_in_the_same_words(tmp_path: Path) -> None:
+    """The kind of site and the date are part of the prompt: conventions hang on them."""
+    judged = GroupQc(str(work(tmp_path, "judged.jsonl", 6, seed=3, conventions=1)), {})
+    bare = OpenTickets(str(work(tmp_path, "bare.jsonl", 6, seed=3, labelled=False, conventions=1)), {})
+    with_label = {
+        judged.task(split, at).messages
+        for split in ("train", "select", "test")
+        for at in range(judged.size(split) or 0)
+    }
+    assert {bare.task("test", at).messages for at in range(6)} == with_label
+    assert all(line.ticket.site and line.ticket.submitted for line in bare.lines)
+
+
+def test_a_site_that_is_handed_in_again_is_decided_again_and_the_same_evidence_once(tmp_path: Path) -> None:
+    """Without labels, too: nobody may lose the second hand-in of a site that was sent back."""
+    source = work(tmp_path, "n.jsonl", 2, labelled=False)
+    first, other = rows(source)
+    again = {**other, "group_id": first["group_id"]}
+    lines = [first, again, first, {**first, "label": "pass"}]
+    source.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    read = OpenTickets(str(source), {})
+    assert [line.line for line in read.lines] == [1, 2]
+    assert [(reject.line, reject.reason) for reject in read.rejects] == [
+        (3, "duplicate_ticket"),
+        (4, "duplicate_ticket"),
+    ]
 
 
 def test_without_a_threshold_nothing_is_released(tmp_path: Path) -> None:

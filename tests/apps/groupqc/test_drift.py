@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from whet.apps.groupqc.audit.run import AuditSettings, run_audit
+from whet.apps.groupqc.decision.run import decide, decision_base
+from whet.apps.groupqc.drift.follow import follow
 from whet.apps.groupqc.drift.report import DriftReport, find_drift
 from whet.apps.groupqc.generation.files import generate_groups, write_tickets
 from whet.config.load import load_config
@@ -65,6 +67,14 @@ def test_lines_that_are_no_tickets_are_named(tmp_path: Path) -> None:
     assert "lines that are no ticket" in drifted(find_drift(good, bad))
 
 
+def test_decisions_on_tickets_with_labels_are_compared_in_their_verdicts(tmp_path: Path) -> None:
+    source, folders = file_of(tmp_path, "a.jsonl", n=120), []
+    for model in ("baseline:rules", "baseline:always_fail"):
+        config = load_config(EvalConfig, None, decision_base(source, model, {}))
+        folders.append(decide(config, AuditSettings(), runs=tmp_path, name=model[9:]).folder)
+    assert "verdict/pass" in drifted(find_drift(folders[0], folders[1]))
+
+
 def test_audits_are_compared_in_their_verdicts(tmp_path: Path) -> None:
     source = file_of(tmp_path, "a.jsonl", n=120)
     report = find_drift(audited(tmp_path, source, "baseline:rules"), audited(tmp_path, source, "baseline:always_fail"))
@@ -80,6 +90,18 @@ def test_invalid_replies_are_named(tmp_path: Path) -> None:
 def test_six_tickets_a_side_raise_no_alarm_by_chance(tmp_path: Path) -> None:
     report = find_drift(file_of(tmp_path, "a.jsonl", n=6), file_of(tmp_path, "b.jsonl", seed=1, n=6))
     assert {finding.status for finding in report.findings} == {"ok"}
+    assert "says little" in report.warnings[0]
+
+
+def test_a_day_on_which_nothing_came_is_watched_as_any_other(tmp_path: Path) -> None:
+    reference, monday, tuesday = (
+        file_of(tmp_path, "r.jsonl", n=60),
+        file_of(tmp_path, "m.jsonl", seed=1, n=20),
+        tmp_path,
+    )
+    tuesday /= "t.jsonl"
+    tuesday.write_text("\n")
+    assert follow(reference, [monday, tuesday]) == follow(reference, [monday])
 
 
 def test_thresholds_decide_what_is_drift(tmp_path: Path) -> None:

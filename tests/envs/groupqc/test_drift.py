@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from whet.envs.groupqc.drift.shift import TraitShift, compare_tickets, lines_p
-from whet.envs.groupqc.drift.traits import Lexicon, TicketTraits, label_format, ticket_traits, vote_shares
+from whet.envs.groupqc.drift.traits import TicketTraits, TraitLexicon, label_format, ticket_traits, vote_shares
 from whet.envs.groupqc.drift.watch import DriftWatch
 from whet.envs.groupqc.pack.file import find_mission
 from whet.envs.groupqc.world.noise import REALISTIC, Noise
@@ -31,7 +31,7 @@ def tickets(n: int, seed: int, noise: Noise = REALISTIC, edit: Callable[[str], s
 
 
 def compared(before: list[TicketTraits], after: list[TicketTraits]) -> dict[str, TraitShift]:
-    lexicon = Lexicon.of([*before, *after])
+    lexicon = TraitLexicon.of([*before, *after])
     sides = [[ticket.with_shares(lexicon.shares(ticket)) for ticket in side] for side in (before, after)]
     return {shift.about: shift for shift in compare_tickets(sides[0], sides[1], 999)}
 

@@ -92,7 +92,8 @@ def verdict_rows(plan: AuditPlan, polls: Sequence[Poll]) -> Iterator[dict[str, A
         ticket = line.ticket
         pack, mission = env.mission(ticket.mission)
         summaries = env.task(*poll.task).data["summaries"]
-        gap = evidence_gap(pack, mission, summaries, [(photo.image, photo.reason) for photo in ticket.refused])
+        refused = [(photo.image, photo.reason) for photo in ticket.refused]
+        gap = evidence_gap(pack, mission, summaries, refused, ticket.site, ticket.submitted)
         votes = poll.votes
         score = round(votes.confidence * (1.0 - gap.score), 6)
         verdict, why = _decided(votes.majority, score, plan.rule)
@@ -128,7 +129,9 @@ def _decided(majority: str | None, score: float, rule: ReleaseRule | None) -> tu
         return "fail", ""
     if rule is None:
         return REVIEW, "no threshold: nothing bounds false releases"
-    if rule.threshold is None or score < rule.threshold:
+    if rule.threshold is None:
+        return REVIEW, "the threshold file releases nothing"
+    if score < rule.threshold:
         return REVIEW, "below the threshold"
     return "pass", ""
 

@@ -33,7 +33,8 @@ def drift(
     sites = f"{report.sites[0]} and {report.sites[1]} sites"
     print_lines(
         f"{sites}, {compared} traits compared, {drifted} drifted; where nothing changed, a report says so with "
-        f"probability {1 - alpha:g}"
+        f"probability {1 - alpha:g}",
+        *report.warnings,
     )
     raise SystemExit(report.exit_code)
 

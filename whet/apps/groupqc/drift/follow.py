@@ -43,7 +43,8 @@ def follow(reference: Path, new: Sequence[Path], *, packs: Sequence[str] = (), a
     """Watch files in the order given, each line in its own order: append to them, or add files at the end."""
     if not 0.0 < alpha < 1.0:
         raise WhetError(f"alpha {alpha:g} must be between 0 and 1")
-    known, *came = comparable([drift_source(path, packs) for path in (reference, *new)])
+    sides = [drift_source(path, packs, idle=True) for path in new]
+    known, *came = comparable([drift_source(reference, packs), *sides])
     following = DriftWatch(known.tickets, alpha)
     state = following.take(())
     for side in came:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from whet.apps.groupqc.drift.source import DriftSource, comparable, drift_source
 from whet.envs.groupqc.drift.shift import TraitShift, compare_tickets, lines_p
-from whet.envs.groupqc.drift.traits import Lexicon
+from whet.envs.groupqc.drift.traits import TraitLexicon
 from whet.errors import WhetError
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ DriftStatus = Literal["ok", "small", "drift"]
 
 ALPHA = 0.015
 LEAST = 0.1
+FEW = 40
+"""Sites a side from which the report has been measured."""
 COLOURS = {"drift": "bold red", "small": "yellow", "ok": ""}
 
 
@@ -65,11 +67,19 @@ class DriftReport:
     def exit_code(self) -> int:
         return 1 if self.drifted else 0
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What silence does not mean: with few sites a change has to be large to stand out from chance."""
+        if min(self.sites) >= FEW:
+            return ()
+        return (f"WARNING: fewer than {FEW} sites on one side; that nothing drifted says little, give more tickets",)
+
     def as_data(self) -> dict[str, Any]:
         return {
             "reference": self.reference,
             "new": self.new,
             "sites": list(self.sites),
+            "warnings": list(self.warnings),
             "thresholds": {"alpha": self.alpha, "least": self.least},
             "drifted": [finding.about for finding in self.drifted],
             "compared": [finding.as_data() for finding in self.findings],
@@ -111,7 +121,7 @@ def find_drift(
 
 def compare_sources(before: DriftSource, after: DriftSource) -> Iterable[TraitShift]:
     """Every trait that both sides can have, and the share of lines that are no tickets."""
-    lexicon = Lexicon.of((*before.tickets, *after.tickets))
+    lexicon = TraitLexicon.of((*before.tickets, *after.tickets))
     told = [[ticket.with_shares(lexicon.shares(ticket)) for ticket in side.tickets] for side in (before, after)]
     yield from compare_tickets(told[0], told[1])
     lines = [(len(side.tickets), side.rejects) for side in (before, after)]

@@ -40,7 +40,11 @@ OPTIONAL = ("label/", "verdict/", "invalid draws", "divided votes", "picture/")
 
 def comparable(sides: Sequence[DriftSource]) -> list[DriftSource]:
     """The sides without what one of them was never asked about: its labels, votes or pictures are no change."""
-    had = [{kind for ticket in side.tickets for name in ticket.shares if (kind := _kind(name))} for side in sides]
+    had = [
+        {kind for ticket in side.tickets for name in ticket.shares if (kind := _kind(name))}
+        for side in sides
+        if side.tickets
+    ]
     gone = {kind for kind in OPTIONAL if not all(kind in kinds for kinds in had)}
     return [
         replace(side, tickets=tuple(_without(ticket, gone) for ticket in side.tickets)) if gone else side
@@ -56,36 +60,42 @@ def _without(ticket: TicketTraits, kinds: Collection[str]) -> TicketTraits:
     return replace(ticket, shares={name: share for name, share in ticket.shares.items() if _kind(name) not in kinds})
 
 
-def drift_source(path: Path, packs: Sequence[str] = ()) -> DriftSource:
-    """Read one side."""
-    votes: dict[tuple[str, str], dict[str, float]] = {}
+def drift_source(path: Path, packs: Sequence[str] = (), *, idle: bool = False) -> DriftSource:
+    """Read one side. It must hold something, unless it may be `idle`: a day on which nothing came."""
+    rows: list[Mapping[str, Any]] = []
     source: Path | None = path
     for name in (STATS, VERDICTS):
         if (path / name).is_file():
-            votes = {_place(row): vote_shares(row) for row in _rows(path / name)}
-            source = _judged(path)
+            rows, source = list(_rows(path / name)), _judged(path)
     if source is None:
-        return DriftSource(tuple(TicketTraits(site, mission, told) for (mission, site), told in votes.items()), 0)
+        voters = ((str(row["ticket_key"]), str(row["mission"]), vote_shares(row)) for row in rows)
+        return DriftSource(tuple(TicketTraits(*voter) for voter in voters), 0)
+    votes = {_place(row): vote_shares(row) for row in rows}
     missions = {mission.name: (pack, mission) for pack in load_packs(packs) for mission in pack.missions}
     read = read_open(source, missions)
-    if not read.lines and not read.rejects:
+    if not read.lines and not read.rejects and not idle:
         raise WhetError(f"{source}: holds no tickets")
     pictures = _pictures(source)
     tickets = []
     for line in read.lines:
         pack, mission = missions[line.ticket.mission]
         said = evidence(pack, mission, line.ticket)
-        made = ticket_traits(pack, mission, line.ticket.group_id, said, line.label)
-        tickets.append(made.with_shares({**_looks(line, pictures), **votes.get((mission.name, _vote_key(line)), {})}))
+        told = (line.ticket.site, line.ticket.submitted)
+        made = ticket_traits(pack, mission, line.ticket.group_id, said, line.label, *told)
+        voted = votes.get((line.file, str(line.line))) or votes.get(_audited(line), {})
+        tickets.append(made.with_shares({**_looks(line, pictures), **voted}))
     return DriftSource(tuple(tickets), len(read.rejects))
 
 
 def _place(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Which line a row votes on: a decision says so, an audit names its ticket."""
+    if "line" in row:
+        return str(row["file"]), str(row["line"])
     return str(row["mission"]), str(row["ticket_key"])
 
 
-def _vote_key(line: OpenLine) -> str:
-    return line.ticket.group_id if line.label is None else f"{line.ticket.group_id}::{line.label}"
+def _audited(line: OpenLine) -> tuple[str, str]:
+    return line.ticket.mission, f"{line.ticket.group_id}::{line.label}"
 
 
 def _pictures(source: Path) -> dict[tuple[str, str], dict[str, float]]:

@@ -48,8 +48,10 @@ def run_smoke(
     packs: tuple[str, ...] = (), *, photos: bool = True, max_pixels: int | None = None
 ) -> tuple[SmokeStep, ...]:
     """Every step, in a temporary folder. Without `photos` nothing is drawn or read."""
-    steps: dict[str, SmokeCheck] = {**STEPS_IN_ORDER, "photos": functools.partial(_photos, max_pixels=max_pixels)}
-    wanted = {name: step for name, step in steps.items() if photos or name != "photos"}
+    sized = functools.partial(_photos, max_pixels=max_pixels)
+    wanted = {
+        name: sized if name == "photos" else step for name, step in STEPS_IN_ORDER.items() if photos or name != "photos"
+    }
     with tempfile.TemporaryDirectory(prefix="whet-smoke-") as folder:
         return tuple(_tried(name, step, Path(folder), packs) for name, step in wanted.items())
 

@@ -79,8 +79,9 @@ class OpenTickets(Environment):
         ticket = self.open_ticket(index)
         pack, mission = self._missions[ticket.mission]
         summaries = evidence(pack, mission, ticket)
-        asked = messages(pack, mission, summaries, self._rules)
+        asked = messages(pack, mission, summaries, self._rules, ticket.site, ticket.submitted)
         data = {"mission": mission.name, "images": list(ticket.images), "summaries": list(summaries)}
+        data |= {"site": ticket.site, "submitted": ticket.submitted}
         return Task(split, index, self.label(split, index), asked, None, data)
 
     def play(self, task: Task) -> Play:
@@ -105,7 +106,8 @@ class OpenTickets(Environment):
 
     def _tokens(self, ticket: OpenTicket) -> int:
         pack, mission = self._missions[ticket.mission]
-        return estimated_tokens(messages(pack, mission, evidence(pack, mission, ticket), self._rules))
+        summaries = evidence(pack, mission, ticket)
+        return estimated_tokens(messages(pack, mission, summaries, self._rules, ticket.site, ticket.submitted))
 
 
 def _too_long(line: OpenLine) -> Reject:

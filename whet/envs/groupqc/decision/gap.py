@@ -55,11 +55,16 @@ class EvidenceGap:
 
 
 def evidence_gap(
-    pack: Pack, mission: Mission, summaries: Sequence[str], refused: Sequence[tuple[str, str]] = ()
+    pack: Pack,
+    mission: Mission,
+    summaries: Sequence[str],
+    refused: Sequence[tuple[str, str]] = (),
+    site: str = "",
+    submitted: str = "",
 ) -> EvidenceGap:
     """What the summaries of a ticket leave open. `refused` are photos without a summary: their names and why."""
     readings = [read_summary(pack, text) for text in summaries]
-    findings = judge(pack, mission, readings).findings
+    findings = judge(pack, mission, readings, site, submitted).findings
     absent = [finding.says for finding in findings if finding.status == "absent"]
     unknown, told = _unknown(pack, mission, readings)
     return EvidenceGap(

@@ -15,7 +15,7 @@ from typing import Any
 
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.summaries.counts import SummaryReading, read_summary
-from whet.envs.groupqc.verdict.rules import judge
+from whet.envs.groupqc.verdict.rules import RuleJudgement, judge
 
 VALUE = "value/"
 """How the names of traits begin that say something only where their object is shown."""
@@ -60,9 +60,15 @@ class TicketTraits:
 
 
 def ticket_traits(
-    pack: Pack, mission: Mission, site: str, summaries: Sequence[str], label: str | None = None
+    pack: Pack,
+    mission: Mission,
+    site: str,
+    summaries: Sequence[str],
+    label: str | None = None,
+    kind: str = "",
+    submitted: str = "",
 ) -> TicketTraits:
-    """What a ticket's summaries say, as traits."""
+    """What a ticket's summaries say, as traits. `kind` of site and date are what needs may hang on."""
     readings = [read_summary(pack, text) for text in summaries]
     found: dict[str, float] = {}
     for form, count in Counter(reading.form for reading in readings).items():
@@ -77,7 +83,7 @@ def ticket_traits(
         found[f"{VALUE}{slot}={value}"] = count / told[slot]
     found.update({f"category/{entry.category}": 1.0 for reading in readings for entry in reading.entries})
     found.update(_keys(pack, readings))
-    found.update(_checklist(pack, mission, readings))
+    found.update(_checklist(judge(pack, mission, readings, kind, submitted)))
     values: dict[str, set[str]] = {}
     for slot, value in facts:
         values.setdefault(slot, set()).add(value)
@@ -116,7 +122,7 @@ def vote_shares(row: Mapping[str, Any]) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Lexicon:
+class TraitLexicon:
     """How often values, label formats and words were seen in a set of tickets: what is rare is rare against it."""
 
     values: Mapping[str, Counter[str]]
@@ -125,7 +131,7 @@ class Lexicon:
     """Label formats and words that are not rare."""
 
     @classmethod
-    def of(cls, tickets: Iterable[TicketTraits]) -> Lexicon:
+    def of(cls, tickets: Iterable[TicketTraits]) -> TraitLexicon:
         values: dict[str, Counter[str]] = {}
         formats: Counter[str] = Counter()
         words: Counter[str] = Counter()
@@ -231,9 +237,8 @@ def _keys(pack: Pack, readings: Sequence[SummaryReading]) -> dict[str, float]:
     return found
 
 
-def _checklist(pack: Pack, mission: Mission, readings: Sequence[SummaryReading]) -> dict[str, float]:
+def _checklist(judgement: RuleJudgement) -> dict[str, float]:
     """How the mission's needs stand: what a verdict hangs on."""
-    judgement = judge(pack, mission, readings)
     found = {f"need/{finding.need.id}={finding.status}": 1.0 for finding in judgement.findings}
     wrong = sum(finding.status in ("defect", "absent") for finding in judgement.findings)
     found["needs not met"] = wrong / max(1, len(judgement.findings))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from whet.envs.groupqc.drift.traits import Lexicon, TicketTraits
+from whet.envs.groupqc.drift.traits import TicketTraits, TraitLexicon
 from whet.errors import WhetError
 from whet.keys import seed_for
 
@@ -68,7 +68,7 @@ class DriftWatch:
         if len(sites) < FEWEST:
             raise WhetError(f"a reference of {len(sites)} sites is too small to watch by; give at least {FEWEST}")
         half = len(sites) // 2
-        self._lexicon = Lexicon.of(sites[:half])
+        self._lexicon = TraitLexicon.of(sites[:half])
         self._names = self._chosen(sites[:half])
         self._bar = len(self._names) / alpha
         self._counts = np.zeros((len(self._names), LEVELS))

@@ -26,18 +26,32 @@ class RefusedPhoto:
 
 @dataclass(frozen=True, slots=True)
 class OpenTicket:
-    """One work order without a verdict. `refused` are photos of it that no summary exists of."""
+    """One work order without a verdict. `refused` are photos of it that no summary exists of.
+
+    `site` and `submitted` are the kind of site and the date: a prompt shows them, because rules may hang on them.
+    """
 
     group_id: str
     mission: str
     images: tuple[str, ...]
     summaries: tuple[str, ...]
     refused: tuple[RefusedPhoto, ...] = ()
+    site: str = ""
+    submitted: str = ""
 
     def as_line(self, label: TicketVerdict | None, image_key: str = "图片_") -> dict[str, Any]:
         """The line of a Stage-A file; without a label it has none."""
         if label is not None:
-            line = SiteTicket(self.group_id, self.mission, label, self.images, self.summaries).as_line(image_key)
+            told = SiteTicket(
+                self.group_id,
+                self.mission,
+                label,
+                self.images,
+                self.summaries,
+                site=self.site,
+                submitted=self.submitted,
+            )
+            line = told.as_line(image_key)
         else:
             line = {
                 "schema_version": SCHEMA_VERSION,
@@ -46,6 +60,7 @@ class OpenTicket:
                 "images": list(self.images),
                 "per_image": {f"{image_key}{number}": text for number, text in enumerate(self.summaries, start=1)},
             }
+            line |= {name: getattr(self, name) for name in ("site", "submitted") if getattr(self, name)}
         if self.refused:
             line["refused_photos"] = [{"image": photo.image, "reason": photo.reason} for photo in self.refused]
         return line
@@ -71,12 +86,15 @@ class OpenFile:
 
 
 def read_open(path: Path, known: Collection[str], *, wanted: Collection[str] = ()) -> OpenFile:
-    """The tickets of a file, or of the `*_stage_a.jsonl` files in a folder. Nothing asks for a label."""
+    """The tickets of a file, or of the `*_stage_a.jsonl` files in a folder. Nothing asks for a label.
+
+    A site with other evidence was handed in again, and is a ticket of its own; the same evidence stands there twice.
+    """
     import hashlib
 
     lines: list[OpenLine] = []
     rejects: list[Reject] = []
-    places: dict[tuple[str, str, TicketVerdict | None], str] = {}
+    places: dict[tuple[str, str, tuple[str, ...], tuple[str, ...]], str] = {}
     digest = hashlib.blake2b(digest_size=16)
     for file in stage_a_files(path):
         content, numbered = ticket_lines(file)
@@ -85,7 +103,8 @@ def read_open(path: Path, known: Collection[str], *, wanted: Collection[str] = (
             try:
                 ticket, label = open_line(text, known)
                 here = f"{file.name}, line {number}"
-                before = places.setdefault((ticket.mission, ticket.group_id, label), here)
+                shown = (ticket.mission, ticket.group_id, ticket.images, ticket.summaries)
+                before = places.setdefault(shown, here)
                 if before != here:
                     raise BadLine("duplicate_ticket", f"the ticket {ticket.group_id!r} stands already in {before}")
             except BadLine as bad:
@@ -108,7 +127,8 @@ def open_line(text: bytes, known: Collection[str]) -> tuple[OpenTicket, TicketVe
 
     filed = ticket_of(text, known, unlabelled)
     label = as_verdict(row["label"]) if isinstance(row.get("label"), str) else None
-    return OpenTicket(filed.group_id, filed.mission, filed.images, filed.summaries, _refused(row)), label
+    evidence = (filed.images, filed.summaries, _refused(row))
+    return OpenTicket(filed.group_id, filed.mission, *evidence, filed.site, filed.submitted), label
 
 
 def _refused(row: Mapping[str, Any]) -> tuple[RefusedPhoto, ...]:

@@ -110,7 +110,8 @@ class _Check:
             self._count((need.id, status) in self._stands, earns=True)
         elif cited:
             found = need_finding(need, "", TicketEvidence(self._names.pack, cited, *self._ticket))
-            self._count(found.status == status, earns=True)
+            idle = {number for number, _ in cited}.difference(found.images) if found.images else ()
+            self._count(found.status == status and not idle, earns=True)
         else:
             self._count((need.id, status) in self._stands, earns=False)
 
@@ -128,10 +129,12 @@ class _Check:
         return subject
 
     def _value(self, category: str, value: str, denied: bool, cited: NumberedReadings) -> None:
+        """A value of an object. Each photo cited must show it: naming all of them is no way to name the right one."""
         photos = cited or self._photos
-        seen = any(_has(reading, category, value) for _, reading in photos)
+        seen = [_has(reading, category, value) for _, reading in photos]
         shown = any(reading.of(category) for _, reading in photos)
-        self._count(bool(category) and shown and seen != denied, earns=bool(cited))
+        holds = not any(seen) if denied else all(seen) if cited else any(seen)
+        self._count(bool(category) and shown and holds, earns=bool(cited))
 
     def _object(self, category: str, denied: bool, cited: NumberedReadings) -> None:
         """An object alone: its absence is a claim where the mission asks for it; its presence is none."""
