@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import pytest
 from envs.soup.extractors import PARSERS, Perform, by_policy, extracted, small, small_tasks, soup
@@ -63,6 +64,15 @@ def test_a_name_that_is_withheld_is_not_the_title_of_the_page() -> None:
                 asked += wanted in ("number", "name", "title")
                 assert truth not in draft.title if isinstance(truth, str) else True
     assert asked > 5
+
+
+def test_a_label_that_the_question_quotes_stands_in_the_explored_page() -> None:
+    for ordinal in range(30):
+        drawn = small(kinds()["record.order_record"], "train", ordinal)
+        shown = "".join(drawn.draft(0).parts).casefold()
+        quoted = re.findall(r'labelled "([^"]+)"', drawn.plan.ask["described"])
+        assert len(quoted) >= 2
+        assert all(label.casefold() in shown for label in quoted), drawn.plan.ask
 
 
 @pytest.mark.parametrize(("name", "key"), [("rows.cheapest", "price"), ("rows.long_reads", "published")])
