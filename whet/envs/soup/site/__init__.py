@@ -1,7 +1,7 @@
 """Generated sites: pages as the web has them, around the parts of a task.
 
-`site(seed, half)` is a site with habits of its own. `SoupSite.page(...)` writes a page around given parts: chrome that all
-pages of the site share, fresh filler, code and state, 100 to 500 kB of it where the page is large.
+`site(seed, half)` is a site with habits of its own. `SoupSite.page(...)` writes a page around given parts: chrome that
+all pages of the site share, fresh filler, code and state, 100 to 500 kB of it where the page is large.
 
 What filler guarantees, so that no task becomes ambiguous:
 
