@@ -24,6 +24,7 @@ from rows import Row, arguments, report
 
 from whet.envs.base import Baseline
 from whet.envs.registry import load_environment
+from whet.envs.soup import manifest
 from whet.envs.soup.archetypes import kinds
 from whet.envs.soup.draw import SiteDraft, draw
 from whet.envs.soup.environment import SEED, Soup
@@ -202,6 +203,8 @@ def rows(quick: bool) -> Iterator[Row]:
     old = load_environment("soup@1")
     changed = first_bench.changed([old.task("test", index) for index in range(1040)])
     yield Row("soup1_bench_changed", len(changed), "tasks", 0, not changed, condition="soup@1 against its manifest")
+    others = manifest.changed(287 if quick else None)
+    yield Row("soup_bench_changed", len(others), "tasks", 0, not others, condition="soup against its manifest")
     yield from speed_rows(quick)
     env = soup()
     with Workbench() as perform:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 
 import pytest
 from envs.soup.extractors import PARSERS, Perform, by_policy, extracted, small, small_tasks, soup
 
 from whet.envs.soup.archetypes import FAMILIES, kinds
+from whet.envs.soup.desk import PagePlan
 from whet.envs.soup.draw import is_limit
 from whet.envs.soup.kinds import agree
 
@@ -48,6 +51,37 @@ def test_any_archetype_has_a_twin_that_cannot_be_answered(name: str) -> None:
     assert draft.limit is not None
     assert draft.limit.mark in page.html
     assert set(drawn.plan.ask) == {"given", "described", "meaning"}
+
+
+def test_a_name_that_is_withheld_is_not_the_title_of_the_page() -> None:
+    asked = 0
+    for name in ("record.order_record", "record.contact", "record.invoice_record", "record.session_record"):
+        made = kinds()[name]
+        for ordinal in range(200):
+            if is_limit(made, "train", ordinal, 42):
+                drawn = small(made, "train", ordinal)
+                draft, (wanted, truth) = drawn.draft(0), next(iter(drawn.truths[0].items()))
+                asked += wanted in ("number", "name", "title")
+                assert truth not in draft.title if isinstance(truth, str) else True
+    assert asked > 5
+
+
+def test_a_label_that_the_question_quotes_stands_in_the_explored_page() -> None:
+    for ordinal in range(30):
+        drawn = small(kinds()["record.order_record"], "train", ordinal)
+        shown = "".join(drawn.draft(0).parts).casefold()
+        quoted = re.findall(r'labelled "([^"]+)"', drawn.plan.ask["described"])
+        assert len(quoted) >= 2
+        assert all(label.casefold() in shown for label in quoted), drawn.plan.ask
+
+
+@pytest.mark.parametrize(("name", "key"), [("rows.cheapest", "price"), ("rows.long_reads", "published")])
+def test_a_row_that_is_asked_for_by_rank_has_a_rank_of_its_own(name: str, key: str) -> None:
+    plan, rng = small(kinds()[name], "train", 0).plan, random.Random(1)
+    for _ in range(2500):
+        values = [row[key] for row in plan.draw(rng, PagePlan())[0]]
+        assert values.count(min(values)) == 1
+        assert key != "published" or len(set(values)) == len(values)
 
 
 def test_an_answerable_page_withholds_something_too_that_is_not_asked() -> None:

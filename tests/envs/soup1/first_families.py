@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 
 from envs.soup1.first_trying import drawn
 
@@ -14,12 +13,6 @@ from whet.envs.soup1.page import build
 FAMILIES = ("traversal", "tables", "gotchas", "forms", "jsonld", "advanced", "hard", "multipage", "i18n", "limit")
 
 ALL = [one for one in archetypes().values() if one.family in FAMILIES]
-SOLVABLE = [one for one in ALL if not one.limits]
-LIMITS = [one for one in ALL if one.limits]
-LARGE = [one for one in ALL if one.size == "large"]
-
-IDENT = re.compile(r"[a-z]+-[a-z]+-[a-f][0-9a-f]{5}")
-"""What `ident` makes."""
 
 
 def named(one: Archetype) -> str:

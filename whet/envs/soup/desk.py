@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from whet.envs.soup.kinds import AnswerForm
-from whet.envs.soup.site import Lexicon, Look, Site
+from whet.envs.soup.site import Look, SoupSite, SoupWords
 from whet.envs.soup.site.lexicon import pick, whole
 from whet.envs.soup.traits import CURRENCIES, Matter, SpellingHabit, Topic, Trait, spelling
 from whet.envs.soup.withhold import Withheld, withheld
@@ -68,12 +68,14 @@ class TaskPlan:
 class Desk:
     """One site at work. `rng` draws what belongs to the task; what belongs to a page is drawn by the page's own."""
 
-    def __init__(self, site: Site, rng: random.Random) -> None:
+    def __init__(self, site: SoupSite, rng: random.Random) -> None:
         self.site = site
         self.rng = rng
         self.look: Look = site.look
-        self.words: Lexicon = site.words
+        self.words: SoupWords = site.words
         self.currency = pick(rng, CURRENCIES)
+        self.explored = False
+        """Whether the page that is written is the explored one: a label that the question quotes stands there."""
         self._keys: dict[str, str] = {}
         self._tags: dict[str, str] = {}
         self._open: dict[tuple[str, str], str] = {}
@@ -206,8 +208,9 @@ class TopicRegion:
         return desk.box(tag, trait.key, f"{cue} {shown}")
 
     def _label(self, rng: random.Random, trait: Trait) -> str:
-        """The site's label, or now and then another word for the same."""
-        return pick(rng, trait.labels) if rng.random() < 0.2 else self.labels[trait.key]
+        """The site's label, or, on a page that was not explored, now and then another word for the same."""
+        other = rng.random() < 0.2 and not self.desk.explored
+        return pick(rng, trait.labels) if other else self.labels[trait.key]
 
     def labelled(self, label: str, shown: str) -> str:
         """A value beside its label."""

@@ -54,6 +54,7 @@ class SiteDraft:
     def draft(self, number: int) -> PageDraft:
         """A page before it is built."""
         planned, matter, _ = self.matters[number]
+        self.desk.explored = number == 0
         return self.plan.write(random.Random(seed_for("soup write", self.seed, number)), matter, planned)
 
     def page(self, number: int) -> tuple[WebPage, PageDraft]:

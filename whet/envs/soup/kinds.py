@@ -7,8 +7,9 @@ like a number. Every kind takes `null` where its author says that a page may lea
 
 from __future__ import annotations
 
-import math
+import contextlib
 import re
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ import orjson
 
 _LARGEST = 10.0**13
 """Amounts below this are told apart to the cent by a float."""
+_WIDEST = sys.float_info.max
 _CURRENCY = re.compile(r"[$€£¥]|\b(?:USD|EUR|GBP|JPY|CHF)\b", re.IGNORECASE)
 _PLAIN = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?")
 _TRUTHS: Mapping[str, bool] = {"true": True, "false": False}
@@ -251,8 +253,9 @@ class RecordForm:
 
 def agree(form: AnswerForm, said: Any, truth: Any) -> bool:
     """Whether a value that a policy brought is the true one. Total: what is not of the shape is not."""
-    if orjson.dumps(said, default=repr) == orjson.dumps(truth, default=repr):
-        return True  # to the letter, which is cheap to see on long lists; 1 and true differ here
+    with contextlib.suppress(TypeError):  # what cannot be written down is not the truth, and may still say it
+        if orjson.dumps(said, default=repr) == orjson.dumps(truth, default=repr):
+            return True  # to the letter, which is cheap to see on long lists; 1 and true differ here
     return bool(form.reading(said) == form.reading(truth))
 
 
@@ -268,7 +271,8 @@ def _amount(said: Any) -> float | None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether this is a number that a float holds: an integer of 400 digits is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_WIDEST <= value <= _WIDEST
 
 
 def _shown(value: Any) -> str:

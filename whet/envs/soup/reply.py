@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 LONGEST = 400_000
 """Characters of a last reply that are looked at."""
 
@@ -76,7 +78,7 @@ def depth(value: Any) -> int:
 def decoded(text: str) -> Any:
     """A text as JSON, or a ValueError: numbers that JSON does not have are none."""
     try:
-        return _DECODER.decode(text)
+        return _sound(_DECODER.decode(text))
     except RecursionError:
         raise ValueError("nested too deep") from None
 
@@ -88,8 +90,9 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         if start < 0:
             return
         try:
-            value, start = _DECODER.raw_decode(text, start)
-            yield value
+            value, end = _DECODER.raw_decode(text, start)
+            yield _sound(value)
+            start = end
         except (ValueError, RecursionError):
             start += 1
         start = text.find("{", start)
@@ -120,6 +123,16 @@ def _empty(value: Any) -> bool:
 
 def _said(value: Any) -> bool:
     return value is not None and value not in ("", [], {})
+
+
+def _sound(value: Any) -> Any:
+    """The value, which can be written down again: no half of a surrogate pair, no integer beyond 64 bits."""
+    if depth(value) <= DEEPEST:  # a deeper one is refused by whoever asked
+        try:
+            orjson.dumps(value)
+        except TypeError as problem:
+            raise ValueError(str(problem)) from None
+    return value
 
 
 def _constant(name: str) -> Any:

@@ -15,10 +15,8 @@ import os
 import re
 import resource
 import select
-import shutil
 import signal
 import sys
-import tempfile
 import time
 import traceback
 from pathlib import Path
@@ -31,6 +29,8 @@ GIVEN = "given.json"
 RESULTS = "results.json"
 MAIN = "program.py"
 PARSERS = ("html.parser", "lxml", "lxml-xml", "xml", "html5lib")
+SCRATCH = "/box/tmp"
+"""The job's own folder for temporary files, where the sandbox gives it one."""
 MOST_BYTES = 1_000_000
 """Bytes of output that a page may have."""
 MISSING = "<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head><body><h1>404 Not Found</h1></body></html>\n"
@@ -144,17 +144,37 @@ def heard(child: tuple[int, int, int], given: dict[str, Any], seconds: float) ->
         return {"error": f"no result after {seconds:g} s"}
     try:
         said = json.loads(data)
-        return {name: str(said[name]) for name in ("value", "error") if name in said}
+        # Half a surrogate pair is no text, and the file with the results must be one.
+        return {name: str(said[name]).encode(errors="replace").decode() for name in ("value", "error") if name in said}
     except (ValueError, TypeError):
         return {"error": "the process ended without a result"}
 
 
-def sweep() -> None:
-    """Removes whatever a page's process left behind."""
-    for folder in {Path.cwd(), Path(tempfile.gettempdir())}:
+def sweep() -> set[Path]:
+    """Removes whatever a page's process left behind; what withstands it is said.
+
+    The folder for temporary files is swept where it is the job's own, and there alone: where a sandbox has no
+    filesystem of its own, `/tmp` is the host's.
+    """
+    folders = [folder for folder in (Path.cwd(), Path(SCRATCH)) if folder.is_dir()]
+    for folder in folders:
+        with contextlib.suppress(OSError, RecursionError):
+            folder.chmod(0o700)
         for path in folder.iterdir():
-            with contextlib.suppress(OSError):
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            with contextlib.suppress(OSError, RecursionError):
+                remove(path)
+    return {path for folder in folders for path in folder.iterdir()}
+
+
+def remove(path: Path) -> None:
+    """Removes a file or a folder, whose rights may have been taken away."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink()
+        return
+    path.chmod(0o700)
+    for inner in path.iterdir():
+        remove(inner)
+    path.rmdir()
 
 
 def main() -> None:
@@ -165,10 +185,14 @@ def main() -> None:
     if not made:
         look(given)
         return
-    results = []
+    results: list[dict[str, str]] = []
+    kept, left = sweep(), set[Path]()
     for child, page in zip(made, given["pages"], strict=True):
-        results.append(heard(child, {**given, "pages": [page]}, given["seconds"]))
-        sweep()
+        if left <= kept:
+            results.append(heard(child, {**given, "pages": [page]}, given["seconds"]))
+            left = sweep()
+        else:
+            results.append({"error": "not run: an earlier page left files that cannot be removed"})
     Path(RESULTS).write_text(json.dumps(results), "utf-8")
 
 

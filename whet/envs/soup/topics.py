@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whet.envs.soup.site.lexicon import Lexicon
+from whet.envs.soup.site.lexicon import SoupWords
 from whet.envs.soup.traits import Topic, Trait, cents, count, flag, of, tenths
 
 ORDER = Topic(
@@ -14,7 +14,7 @@ ORDER = Topic(
     ("Open orders", "On the way to you", "Not yet delivered"),
     ("Closed orders", "Delivered", "Orders of past years"),
     (
-        Trait("number", "text", "the order number", ("Order no.", "Reference", "Order ID"), Lexicon.sku),
+        Trait("number", "text", "the order number", ("Order no.", "Reference", "Order ID"), SoupWords.sku),
         Trait(
             "shipping",
             "money",
@@ -24,9 +24,9 @@ ORDER = Topic(
         ),
         Trait("tax", "money", "the tax", ("VAT", "Sales tax", "Tax"), cents(300, 40_000)),
         Trait("total", "money", "the full amount to pay", ("Total", "Amount due", "To pay"), cents(9_000, 400_000)),
-        Trait("placed", "day", "the day it was placed", ("Placed on", "Order date", "Ordered"), Lexicon.day),
+        Trait("placed", "day", "the day it was placed", ("Placed on", "Order date", "Ordered"), SoupWords.day),
         Trait("items", "number", "how many items it has", ("Items", "Pieces", "Quantity"), count(1, 96)),
-        Trait("carrier", "text", "who carries it", ("Carrier", "Sent with", "Courier"), Lexicon.company),
+        Trait("carrier", "text", "who carries it", ("Carrier", "Sent with", "Courier"), SoupWords.company),
     ),
 )
 
@@ -39,7 +39,7 @@ PRODUCT = Topic(
     ("Our range", "From our shop", "All products"),
     ("Advertisement", "Sponsored by partners", "Paid placements"),
     (
-        Trait("name", "text", "the name", ("Name", "Article", "Title"), Lexicon.product),
+        Trait("name", "text", "the name", ("Name", "Article", "Title"), SoupWords.product),
         Trait("price", "money", "the price to pay now", ("Price", "Now", "Our price"), cents(500, 250_000)),
         Trait(
             "before",
@@ -60,8 +60,8 @@ PRODUCT = Topic(
             flag,
             words=("In stock", "Sold out"),
         ),
-        Trait("sku", "text", "the article number", ("SKU", "Item no.", "Model"), Lexicon.sku),
-        Trait("brand", "text", "who makes it", ("Brand", "Maker", "Manufacturer"), Lexicon.company),
+        Trait("sku", "text", "the article number", ("SKU", "Item no.", "Model"), SoupWords.sku),
+        Trait("brand", "text", "who makes it", ("Brand", "Maker", "Manufacturer"), SoupWords.company),
     ),
 )
 
@@ -74,12 +74,12 @@ DEVICE = Topic(
     ("Current variants", "Available models"),
     ("Discontinued variants", "Models no longer made"),
     (
-        Trait("model", "text", "the model number", ("Model", "Type", "Designation"), Lexicon.sku),
+        Trait("model", "text", "the model number", ("Model", "Type", "Designation"), SoupWords.sku),
         Trait("weight", "number", "its weight in kg", ("Weight", "Mass"), tenths(5, 980), unit="kg"),
         Trait("power", "number", "its power in W", ("Power", "Rated output", "Wattage"), count(20, 4800), unit="W"),
         Trait("height", "number", "its height in mm", ("Height", "Overall height"), count(40, 2400), unit="mm"),
         Trait("noise", "number", "its noise in dB", ("Noise", "Sound level"), count(18, 96), unit="dB"),
-        Trait("released", "day", "the day it came out", ("Released", "On the market since"), Lexicon.day),
+        Trait("released", "day", "the day it came out", ("Released", "On the market since"), SoupWords.day),
         Trait(
             "material",
             "text",
@@ -99,12 +99,12 @@ ARTICLE = Topic(
     ("In this issue", "New today"),
     ("From older issues", "From the archive"),
     (
-        Trait("title", "text", "the title", ("Title", "Headline"), Lexicon.phrase),
-        Trait("author", "text", "who wrote it", ("By", "Author", "Written by"), Lexicon.person),
-        Trait("published", "day", "the day it appeared", ("Published", "First printed"), Lexicon.day),
-        Trait("updated", "day", "the day it was last changed", ("Updated", "Last edit", "Revised"), Lexicon.day),
+        Trait("title", "text", "the title", ("Title", "Headline"), SoupWords.phrase),
+        Trait("author", "text", "who wrote it", ("By", "Author", "Written by"), SoupWords.person),
+        Trait("published", "day", "the day it appeared", ("Published", "First printed"), SoupWords.day),
+        Trait("updated", "day", "the day it was last changed", ("Updated", "Last edit", "Revised"), SoupWords.day),
         Trait("minutes", "number", "how many minutes it takes to read", ("Reading time", "Minutes"), count(1, 58)),
-        Trait("section", "text", "the section it is in", ("Section", "Desk", "Rubric"), Lexicon.phrase),
+        Trait("section", "text", "the section it is in", ("Section", "Desk", "Rubric"), SoupWords.phrase),
     ),
 )
 
@@ -117,8 +117,8 @@ SESSION = Topic(
     ("Programme", "Schedule", "What is on"),
     ("Cancelled sessions", "Called off"),
     (
-        Trait("title", "text", "the title", ("Title", "Topic"), Lexicon.phrase),
-        Trait("speaker", "text", "who speaks", ("Speaker", "Held by", "With"), Lexicon.person),
+        Trait("title", "text", "the title", ("Title", "Topic"), SoupWords.phrase),
+        Trait("speaker", "text", "who speaks", ("Speaker", "Held by", "With"), SoupWords.person),
         Trait(
             "room",
             "text",
@@ -126,7 +126,7 @@ SESSION = Topic(
             ("Room", "Place", "Hall"),
             lambda words, rng: f"{words.noun(rng).title()} {words.number(rng, 1, 40)}",
         ),
-        Trait("date", "day", "the day it is on", ("Date", "Day", "When"), Lexicon.day),
+        Trait("date", "day", "the day it is on", ("Date", "Day", "When"), SoupWords.day),
         Trait("seats", "number", "how many seats are left", ("Seats left", "Free places"), count(0, 240)),
         Trait("fee", "money", "what it costs to attend", ("Fee", "Ticket", "Admission"), cents(500, 90_000)),
     ),
@@ -141,7 +141,7 @@ PERSON = Topic(
     ("Our people", "Staff", "Who we are"),
     ("Former members", "They have left us"),
     (
-        Trait("name", "text", "the name", ("Name", "Full name"), Lexicon.person),
+        Trait("name", "text", "the name", ("Name", "Full name"), SoupWords.person),
         Trait(
             "role",
             "text",
@@ -149,10 +149,10 @@ PERSON = Topic(
             ("Role", "Position", "Function"),
             lambda words, rng: f"{words.adjective(rng)} {words.noun(rng)} lead",
         ),
-        Trait("phone", "text", "the phone number", ("Phone", "Tel.", "Call"), Lexicon.phone),
-        Trait("email", "text", "the e-mail address", ("E-mail", "Write to", "Mail"), Lexicon.email),
-        Trait("office", "text", "the office address", ("Office", "Visit", "Address"), Lexicon.street),
-        Trait("since", "day", "since when the person has been there", ("Since", "Joined"), Lexicon.day),
+        Trait("phone", "text", "the phone number", ("Phone", "Tel.", "Call"), SoupWords.phone),
+        Trait("email", "text", "the e-mail address", ("E-mail", "Write to", "Mail"), SoupWords.email),
+        Trait("office", "text", "the office address", ("Office", "Visit", "Address"), SoupWords.street),
+        Trait("since", "day", "since when the person has been there", ("Since", "Joined"), SoupWords.day),
     ),
 )
 
@@ -165,14 +165,14 @@ FLAT = Topic(
     ("Available flats", "To let"),
     ("Let already", "No longer on offer"),
     (
-        Trait("address", "text", "the address", ("Address", "Where", "Location"), Lexicon.street),
+        Trait("address", "text", "the address", ("Address", "Where", "Location"), SoupWords.street),
         Trait("rent", "money", "the monthly rent", ("Rent", "Per month", "Monthly"), cents(30_000, 480_000)),
         Trait("deposit", "money", "the deposit", ("Deposit", "Security"), cents(50_000, 900_000)),
         Trait("rooms", "number", "the number of rooms", ("Rooms", "No. of rooms"), count(1, 9)),
         Trait(
             "area", "number", "the area in square metres", ("Area", "Size", "Floor space"), count(18, 340), unit="m²"
         ),
-        Trait("free", "day", "from which day it is free", ("Free from", "Move in from"), Lexicon.day),
+        Trait("free", "day", "from which day it is free", ("Free from", "Move in from"), SoupWords.day),
         Trait("pets", "flag", "whether pets are allowed", ("Pets", "Animals"), flag, words=("welcome", "not allowed")),
     ),
 )
@@ -193,10 +193,10 @@ JOB = Topic(
             ("Position", "Job", "Title"),
             lambda words, rng: f"{words.noun(rng).title()} {words.noun(rng).title()} Engineer",
         ),
-        Trait("company", "text", "the employer", ("Employer", "Company", "Firm"), Lexicon.company),
+        Trait("company", "text", "the employer", ("Employer", "Company", "Firm"), SoupWords.company),
         Trait("salary", "money", "the yearly salary", ("Salary", "Pay", "Per year"), cents(2_400_000, 19_000_000)),
-        Trait("city", "text", "the city it is in", ("City", "Place of work"), Lexicon.city),
-        Trait("closes", "day", "until when one can apply", ("Apply by", "Closing date", "Deadline"), Lexicon.day),
+        Trait("city", "text", "the city it is in", ("City", "Place of work"), SoupWords.city),
+        Trait("closes", "day", "until when one can apply", ("Apply by", "Closing date", "Deadline"), SoupWords.day),
         Trait("hours", "number", "the hours a week", ("Hours a week", "Weekly hours"), count(8, 42)),
     ),
 )
@@ -210,12 +210,12 @@ INVOICE = Topic(
     ("Unpaid", "Outstanding invoices", "Open items"),
     ("Paid", "Settled invoices"),
     (
-        Trait("number", "text", "the invoice number", ("Invoice no.", "Document"), Lexicon.sku),
-        Trait("customer", "text", "who is billed", ("Customer", "Bill to", "Client"), Lexicon.company),
+        Trait("number", "text", "the invoice number", ("Invoice no.", "Document"), SoupWords.sku),
+        Trait("customer", "text", "who is billed", ("Customer", "Bill to", "Client"), SoupWords.company),
         Trait("net", "money", "the amount without tax", ("Net", "Before tax", "Subtotal"), cents(5_000, 900_000)),
         Trait("tax", "money", "the tax", ("VAT", "Tax"), cents(800, 190_000)),
-        Trait("due", "day", "the day by which it must be paid", ("Due", "Payable by", "Due date"), Lexicon.day),
-        Trait("issued", "day", "the day it was issued", ("Issued", "Invoice date"), Lexicon.day),
+        Trait("due", "day", "the day by which it must be paid", ("Due", "Payable by", "Due date"), SoupWords.day),
+        Trait("issued", "day", "the day it was issued", ("Issued", "Invoice date"), SoupWords.day),
     ),
 )
 

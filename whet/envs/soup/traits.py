@@ -14,7 +14,7 @@ from datetime import date
 from typing import Any, Literal
 
 from whet.envs.soup.kinds import AnswerForm, DayForm, FlagForm, MoneyForm, NumberForm, TextForm
-from whet.envs.soup.site import Lexicon
+from whet.envs.soup.site import SoupWords
 from whet.envs.soup.site.lexicon import pick, whole
 
 Sort = Literal["text", "money", "number", "day", "flag"]
@@ -86,7 +86,7 @@ class Trait:
     ask: str
     """How a question speaks of it."""
     labels: tuple[str, ...]
-    draw: Callable[[Lexicon, random.Random], Any]
+    draw: Callable[[SoupWords, random.Random], Any]
     unit: str = ""
     words: tuple[str, str] = ("Yes", "No")
     """What a flag says when it is true, and when it is not."""
@@ -134,21 +134,21 @@ class Topic:
         return self._index[key]
 
 
-def cents(low: int, high: int) -> Callable[[Lexicon, random.Random], int]:
+def cents(low: int, high: int) -> Callable[[SoupWords, random.Random], int]:
     return lambda words, rng: words.cents(rng, low, high)
 
 
-def count(low: int, high: int) -> Callable[[Lexicon, random.Random], int]:
+def count(low: int, high: int) -> Callable[[SoupWords, random.Random], int]:
     return lambda words, rng: whole(rng, low, high)
 
 
-def tenths(low: int, high: int) -> Callable[[Lexicon, random.Random], float]:
+def tenths(low: int, high: int) -> Callable[[SoupWords, random.Random], float]:
     return lambda words, rng: whole(rng, low, high) / 10
 
 
-def flag(words: Lexicon, rng: random.Random) -> bool:
+def flag(words: SoupWords, rng: random.Random) -> bool:
     return rng.random() < 0.5
 
 
-def of(*choices: str) -> Callable[[Lexicon, random.Random], str]:
+def of(*choices: str) -> Callable[[SoupWords, random.Random], str]:
     return lambda words, rng: pick(rng, choices)

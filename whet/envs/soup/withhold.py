@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from whet.envs.soup.site import Site
+from whet.envs.soup.site import SoupSite
 from whet.envs.soup.site.lexicon import pick, whole
 
 REASONS: Mapping[str, str] = {
@@ -35,7 +35,7 @@ class Withheld:
     links: Mapping[str, str] = field(default_factory=dict)
 
 
-def _phrase(rng: random.Random, site: Site) -> str:
+def _phrase(rng: random.Random, site: SoupSite) -> str:
     words = site.words
     return pick(
         rng,
@@ -58,7 +58,7 @@ def _phrase(rng: random.Random, site: Site) -> str:
     )
 
 
-def _fetched(rng: random.Random, site: Site, token: str, shown: tuple[str, str]) -> Withheld:
+def _fetched(rng: random.Random, site: SoupSite, token: str, shown: tuple[str, str]) -> Withheld:
     address = f"/{pick(rng, ('api', 'ajax', 'fragments', 'data', 'rest'))}/{site.words.noun(rng)}/{token}"
     tag, name = pick(rng, ("span", "div", "b")), pick(rng, ("src", "url", "endpoint", "lazy", "fragment"))
     text = _phrase(rng, site)
@@ -74,7 +74,7 @@ def _fetched(rng: random.Random, site: Site, token: str, shown: tuple[str, str])
     return Withheld("fetched", markup, token, {address: '{"error":"session required"}'})
 
 
-def _image(rng: random.Random, site: Site, token: str, shown: tuple[str, str]) -> Withheld:
+def _image(rng: random.Random, site: SoupSite, token: str, shown: tuple[str, str]) -> Withheld:
     address = f"/{pick(rng, ('render', 'img', 'media', 'static'))}/{token}.{pick(rng, ('png', 'gif', 'webp'))}"
     sides = f'width="{whole(rng, 40, 320)}" height="{whole(rng, 14, 60)}"'
     markup = pick(
@@ -88,7 +88,7 @@ def _image(rng: random.Random, site: Site, token: str, shown: tuple[str, str]) -
     return Withheld("image", markup, token, {address: "(binary data: an image)"})
 
 
-def _document(rng: random.Random, site: Site, token: str, shown: tuple[str, str]) -> Withheld:
+def _document(rng: random.Random, site: SoupSite, token: str, shown: tuple[str, str]) -> Withheld:
     ending = pick(rng, ("pdf", "docx", "xlsx", "odt"))
     address = f"/{pick(rng, ('files', 'downloads', 'docs', 'attachments'))}/{site.words.noun(rng)}-{token}.{ending}"
     markup = pick(
@@ -102,7 +102,7 @@ def _document(rng: random.Random, site: Site, token: str, shown: tuple[str, str]
     return Withheld("document", markup, token, {address: f"(binary data: {ending})"})
 
 
-def _login(rng: random.Random, site: Site, token: str, shown: tuple[str, str]) -> Withheld:
+def _login(rng: random.Random, site: SoupSite, token: str, shown: tuple[str, str]) -> Withheld:
     address = f"/{pick(rng, ('login', 'account/signin', 'members', 'auth'))}?next={token}"
     verb = pick(rng, ("Sign in", "Log in", "Members only: sign in", "Please log in", "Sign in with your account"))
     rest = pick(rng, ("", " to see it", " to see this", " first", f" ({site.words.noun(rng)} members)"))
@@ -110,13 +110,13 @@ def _login(rng: random.Random, site: Site, token: str, shown: tuple[str, str]) -
     return Withheld("login", f'<a href="{address}">{verb}{rest}</a>', token, {address: form})
 
 
-def _missing_page(rng: random.Random, site: Site, token: str, shown: tuple[str, str]) -> Withheld:
+def _missing_page(rng: random.Random, site: SoupSite, token: str, shown: tuple[str, str]) -> Withheld:
     address = f"/{site.words.noun(rng)}/{site.words.adjective(rng)}-{token}"
     text = pick(rng, ("see here", "now on its own page", "more", site.words.phrase(rng), "moved here", "details"))
     return Withheld("missing_page", f'<a href="{address}">{text}</a>', token)
 
 
-def _contradiction(rng: random.Random, site: Site, token: str, shown: tuple[str, str]) -> Withheld:
+def _contradiction(rng: random.Random, site: SoupSite, token: str, shown: tuple[str, str]) -> Withheld:
     note = pick(
         rng,
         (
@@ -131,7 +131,7 @@ def _contradiction(rng: random.Random, site: Site, token: str, shown: tuple[str,
     return Withheld("contradiction", f"{joined} <small>{note}</small>", token)
 
 
-def _stale(rng: random.Random, site: Site, token: str, shown: tuple[str, str]) -> Withheld:
+def _stale(rng: random.Random, site: SoupSite, token: str, shown: tuple[str, str]) -> Withheld:
     note = pick(
         rng,
         (
@@ -144,11 +144,11 @@ def _stale(rng: random.Random, site: Site, token: str, shown: tuple[str, str]) -
     return Withheld("stale", f"{shown[0]} <small>{note}</small>", token)
 
 
-_WAYS: tuple[Callable[[random.Random, Site, str, tuple[str, str]], Withheld], ...] = (
+_WAYS: tuple[Callable[[random.Random, SoupSite, str, tuple[str, str]], Withheld], ...] = (
     *(_fetched, _image, _document, _login, _missing_page, _contradiction, _stale),
 )
 
 
-def withheld(rng: random.Random, site: Site, shown: tuple[str, str]) -> Withheld:
+def withheld(rng: random.Random, site: SoupSite, shown: tuple[str, str]) -> Withheld:
     """A withheld value. `shown` is what would stand there and a second value like it, as markup."""
     return pick(rng, _WAYS)(rng, site, f"{rng.getrandbits(44) | 1 << 43:x}", shown)

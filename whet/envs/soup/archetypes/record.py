@@ -55,7 +55,9 @@ def _plan(region: TopicRegion, wanted: tuple[str, ...], single: bool) -> TaskPla
         return own, truths[wanted[0]] if single else truths
 
     def write(rng: random.Random, matter: Any, plan: PagePlan) -> PageDraft:
-        title = str(matter[topic.traits[0].key] or "")
+        # A page whose name may be withheld does not have it as its title, whether it withholds it or not.
+        name = topic.traits[0].key
+        title = "" if name == wanted[0] else str(matter[name] or "")
         return region.record_page(rng, matter, plan.hide, wanted[0], title)
 
     def question(address: Address) -> str:

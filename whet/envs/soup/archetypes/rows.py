@@ -27,11 +27,14 @@ def plan_of(
     *,
     sizes: tuple[int, int] = (3, 9),
     gaps: Sequence[str] = (),
+    tied: Callable[[Sequence[Matter]], bool] = lambda own: False,
 ) -> TaskPlan:
-    """A task on the list that is meant. `gaps` are traits that a row may leave out."""
+    """A task on the list that is meant. `gaps` are traits that a row may leave out; what is `tied` is drawn again."""
 
     def draw(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:
         own = region.several(rng, *sizes)
+        while tied(own):
+            own = region.several(rng, *sizes)
         if plan.missing and gaps:
             pick(rng, own)[pick(rng, tuple(gaps))] = None
         return own, answer(own)
@@ -117,7 +120,11 @@ def under_price(desk: Desk) -> TaskPlan:
 def _best(desk: Desk, topic: Topic, keys: Sequence[str], key: str, word: str, most: bool) -> TaskPlan:
     """The first trait of the row in which `key` is the largest or the smallest."""
     region = TopicRegion.drawn(desk, topic, keys, ("grid", "cards"), many=True)
-    name, chosen = topic.traits[0], "max" if most else "min"
+    name, chosen, extreme = topic.traits[0], "max" if most else "min", max if most else min
+
+    def tied(own: Sequence[Matter]) -> bool:
+        values = [row[key] for row in own]
+        return values.count(extreme(values)) > 1
 
     def question(address: Address) -> str:
         return f"Of {region.where(address)}, return {name.ask} of the {topic.thing} {word}."
@@ -127,8 +134,9 @@ def _best(desk: Desk, topic: Topic, keys: Sequence[str], key: str, word: str, mo
         name.form(),
         question,
         f"return {chosen}(found, key=lambda row: row[{key!r}])[{name.key!r}]",
-        lambda own: (max if most else min)(own, key=lambda row: row[key])[name.key],
+        lambda own: extreme(own, key=lambda row: row[key])[name.key],
         sizes=(4, 12),
+        tied=tied,
     )
 
 
@@ -172,6 +180,7 @@ def long_reads(desk: Desk) -> TaskPlan:
         'found.sort(key=lambda row: row["published"])\nreturn [row["title"] for row in found if row["minutes"] > 20]',
         answer,
         sizes=(4, 11),
+        tied=lambda own: len({row["published"] for row in own}) < len(own),
     )
 
 

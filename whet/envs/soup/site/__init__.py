@@ -1,7 +1,7 @@
 """Generated sites: pages as the web has them, around the parts of a task.
 
-`site(seed, half)` is a site with habits of its own. `Site.page(...)` writes a page around given parts: chrome that all
-pages of the site share, fresh filler, code and state, 100 to 500 kB of it where the page is large.
+`site(seed, half)` is a site with habits of its own. `SoupSite.page(...)` writes a page around given parts: chrome that
+all pages of the site share, fresh filler, code and state, 100 to 500 kB of it where the page is large.
 
 What filler guarantees, so that no task becomes ambiguous:
 
@@ -18,10 +18,10 @@ lists, forms, images, links, JSON state, microdata, comments, scripts, ids that 
 draws (ten hexadecimal digits or more) is in filler by no more than chance.
 """
 
-from whet.envs.soup.site.lexicon import Lexicon
+from whet.envs.soup.site.lexicon import SoupWords
 from whet.envs.soup.site.look import Look
 from whet.envs.soup.site.reserved import RESERVED
-from whet.envs.soup.site.sites import Site, Size, site
+from whet.envs.soup.site.sites import Size, SoupSite, site
 from whet.envs.soup.site.vocabulary import HALVES, Half
 
-__all__ = ["HALVES", "RESERVED", "Half", "Lexicon", "Look", "Site", "Size", "site"]
+__all__ = ["HALVES", "RESERVED", "Half", "Look", "Size", "SoupSite", "SoupWords", "site"]

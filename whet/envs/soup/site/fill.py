@@ -10,7 +10,7 @@ from functools import cache
 from itertools import repeat
 
 from whet.envs.soup.site import vocabulary
-from whet.envs.soup.site.lexicon import Lexicon
+from whet.envs.soup.site.lexicon import SoupWords
 from whet.envs.soup.site.look import Look
 from whet.envs.soup.site.piece import NAMES, Piece
 from whet.envs.soup.site.vocabulary import Half
@@ -102,7 +102,7 @@ class Draws:
 
     __slots__ = ("look", "pools", "roles", "sizes")
 
-    def __init__(self, look: Look, words: Lexicon, kind: int) -> None:
+    def __init__(self, look: Look, words: SoupWords, kind: int) -> None:
         self.look = look
         pool, dice = _pools(look.half), look.dice("dirs")
         names = [dice.of(words.nouns) for _ in range(8)]

@@ -49,7 +49,7 @@ _MONTHS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Lexicon:
+class SoupWords:
     """The words of one site. Every method is a pure function of the generator that it is given."""
 
     half: Half
@@ -155,7 +155,7 @@ class Lexicon:
         )
 
 
-def lexicons(dice: Dice, half: Half) -> tuple[Lexicon, Lexicon]:
+def lexicons(dice: Dice, half: Half) -> tuple[SoupWords, SoupWords]:
     """The words for the matter of tasks and those for filler, as the dice of the site deal them out."""
 
     def dealt(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -170,7 +170,7 @@ def lexicons(dice: Dice, half: Half) -> tuple[Lexicon, Lexicon]:
         strict=True,
     )
     matter, filler = (
-        Lexicon(
+        SoupWords(
             half=half,
             adjectives=vocabulary.ADJECTIVES[half],
             nouns=vocabulary.NOUNS[half],

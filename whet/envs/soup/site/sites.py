@@ -17,7 +17,7 @@ from typing import Literal
 from whet.envs.soup.site import chrome
 from whet.envs.soup.site.damage import damages
 from whet.envs.soup.site.fill import Draws
-from whet.envs.soup.site.lexicon import Lexicon, lexicons, whole
+from whet.envs.soup.site.lexicon import SoupWords, lexicons, whole
 from whet.envs.soup.site.look import Look, look_of
 from whet.envs.soup.site.piece import EMPTY, Piece, compiled, joined, number, written
 from whet.envs.soup.site.regions import REGIONS, Region
@@ -43,14 +43,14 @@ _MINOR = ("story", "links", "facts", "trail", "cloud", "form", "dates", "table")
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SoupSite:
     """One generated site. The same seed gives the same bytes in every process."""
 
     seed: int
     half: Half
     name: str
     look: Look
-    words: Lexicon
+    words: SoupWords
     """For the matter of tasks; filler has other persons, companies and products."""
     draws: Draws
     _regions: dict[str, Region] = field(default_factory=dict, compare=False, repr=False)
@@ -223,12 +223,12 @@ class Body:
 
 
 @functools.lru_cache(maxsize=256)
-def site(seed: int, half: Half) -> Site:
+def site(seed: int, half: Half) -> SoupSite:
     """The site with this seed: the same in every process."""
     look = look_of(seed, half)
     dice = look.dice("site")
     matter, filler = lexicons(dice, half)
-    return Site(
+    return SoupSite(
         seed,
         half,
         f"{dice.of(matter.nouns).capitalize()} {dice.of(matter.firms)}",
