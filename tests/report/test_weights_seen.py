@@ -15,7 +15,7 @@ from whet.report.fold import SEGMENT, RunFacts, fold_run
 from whet.report.page import report_page
 from whet.report.sections import WEIGHTS, weight_series
 from whet.web.pages import run_page
-from whet.web.site import Site
+from whet.web.site import ViewerSite
 
 
 def logged(step: int) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def test_what_was_logged_is_drawn_and_what_was_not_is_left_out(tuned: RunFacts) 
 def test_the_viewer_and_the_figures_have_them_too(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="figures need the extra report")
     folder = weights_run(tmp_path)
-    assert 'id="weights"' in run_page(Site(tmp_path), "tuned")
+    assert 'id="weights"' in run_page(ViewerSite(tmp_path), "tuned")
     made = draw_figures([folder], tmp_path / "figures", ["svg"], tmp_path)
     assert "weights.svg" in {place.name for place in made}
 

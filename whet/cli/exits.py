@@ -45,7 +45,12 @@ def ended(command: Callable[[], None]) -> int:
         except KeyboardInterrupt:
             return INTERRUPTED
         except Exception as error:  # noqa: BLE001 - the one place where everything ends
-            return _explained(error)
+            code = _explained(error)
+            try:
+                _flush()
+            except OSError:
+                _silence()
+            return code
 
 
 def _explained(error: Exception) -> int:
