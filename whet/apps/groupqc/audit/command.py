@@ -126,7 +126,9 @@ def audit_settings(
     from whet.envs.groupqc.verdict.votes import Ballot, DecodeSettings
 
     if not 0.0 <= releases <= 1.0:
-        raise WhetError(f"--releases {releases:g}: a share of the failing tickets lies between 0 and 1")
+        raise WhetError(
+            f"{releases:g} is no bound of false releases: a share of the failing tickets lies between 0 and 1"
+        )
     grid = tuple(DecodeSettings.parse(text) for text in decodes) or (DecodeSettings(),)
     if len(set(grid)) < len(grid):
         raise WhetError("--decode: a decode is given twice; draw it more often with --samples")
