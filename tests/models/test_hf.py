@@ -1,4 +1,4 @@
-"""`hf:DIR`: local weights in left-padded batches, tried on tiny random ones."""
+"""`hf:DIR`: local weights, by pages and in left-padded batches, tried on tiny random ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from tiny_weights import reading_weights, seeing_weights
 from whet.errors import FaultError, LimitReached, WhetError
 from whet.models import ModelOptions, load_model
 from whet.models.base import Request
+from whet.models.hf.address import read_address
+from whet.models.hf.chat_form import ChatForm
+from whet.models.hf.engines import PaddedEngine, PagedEngine, open_engine
 from whet.models.hf.rows import nucleus
+from whet.models.hf.weights import load_weights
 from whet.types import Image, Message, Reply, Sampling, Shape, ToolSpec, system, user
 
 SHORT = Sampling(temperature=0.0, max_tokens=12)
@@ -226,6 +230,45 @@ def test_a_cancelled_call_ends_its_batch(reading: Path) -> None:
     assert asyncio.run(cancelled()) == 12
 
 
+def test_a_later_turn_is_not_read_from_the_beginning(reading: Path) -> None:
+    weights = load_weights(read_address(str(reading)), "cpu", "auto", 1)
+    engine = open_engine(weights, 4)
+    assert isinstance(engine, PagedEngine)
+    form, sampling = ChatForm("tiny", ""), replace(SHORT, max_tokens=6)
+    talk: tuple[Message, ...] = (user("a long question " * 20),)
+    read: list[int] = []
+    for _ in range(3):
+        before = engine._decoder.read
+        engine.submit(form.prompt(Request(talk, sampling)))
+        told: list[Any] = []
+        while engine.busy:
+            told += engine.step(lambda ticket: False)
+        ((_, made),) = told
+        read.append(engine._decoder.read - before)
+        talk = (*talk, Message("assistant", made.text), user("go on"))
+    assert max(read[1:]) < read[0] / 2
+
+
+def test_a_model_that_pages_cannot_serve_is_served_in_batches(seeing: Path) -> None:
+    weights = load_weights(read_address(str(seeing)), "cpu", "auto", 1)
+    assert isinstance(open_engine(weights, 4), PaddedEngine)
+
+
+def test_whoever_is_given_up_makes_room_for_the_next(reading: Path) -> None:
+    async def replaced() -> tuple[int, int]:
+        model = load_model(f"hf:{reading}", ModelOptions(slots=1))
+        first = asyncio.create_task(model.complete(asked("b", replace(SHORT, max_tokens=200))))
+        other = asyncio.create_task(model.complete(asked("c", replace(SHORT, max_tokens=200))))
+        await asyncio.sleep(0.05)
+        other.cancel()  # waits for the slot that the first one has
+        said = await first
+        after = await model.complete(asked("d"))
+        await model.close()
+        return said.usage.completion_tokens, after.usage.completion_tokens
+
+    assert asyncio.run(replaced()) == (200, 12)
+
+
 def test_the_nucleus_is_the_least_that_has_the_mass() -> None:
     kept = nucleus(torch.log(torch.tensor([0.1, 0.5, 0.15, 0.25])), 0.7)
     assert torch.isfinite(kept).tolist() == [False, True, False, True]
@@ -242,13 +285,20 @@ def test_messages_keep_their_order_and_their_parts(seeing: Path) -> None:
 
 COLLECTED = """
 import gc, sys, threading
-from types import SimpleNamespace
 from whet.models import ModelOptions, load_model
-from whet.models.hf.model import _Server
 
-_Server.serve = lambda self, prompts, stopped: [None] * len(prompts)
+class Engine:
+    busy = False
+
+    def submit(self, job):
+        return 0
+
+    def step(self, given_up):
+        return [(0, None)]
+
 model = load_model("hf:" + sys.argv[1], ModelOptions())
-model._queue.put(SimpleNamespace(images=())).result()
+model._queue._open = Engine
+model._queue.put(None).result()
 model.itself = model
 del model
 within = threading._maintain_shutdown_locks

@@ -44,7 +44,7 @@ class DecoderLimits:
     context: int | None = None
     """Tokens of the longest conversation; None: what the model can, or the pages hold."""
     cache_bytes: int | None = None
-    """Memory for keys and values; None: 40 % of what is free on the GPU, 2 GiB elsewhere."""
+    """Memory for keys and values; None: 40 % of what is free on the GPU, elsewhere 2 GiB or one conversation."""
     chunk: int = 4096
     """Tokens that are read in one pass, at most."""
     stride: int = 4
@@ -154,6 +154,16 @@ class Decoder:
                 f"lower cache_bytes, slots ({self._limits.slots}) or chunk ({self._limits.chunk})"
             ) from error
         return done
+
+    def drop(self, ticket: int) -> None:
+        """Leave off a reply that nobody waits for any more; what was read for it stays known."""
+        for sequence in [*self._running, *self._waiting]:
+            if sequence.ticket == ticket:
+                if sequence.slot >= 0:
+                    self._leave(sequence)
+                else:
+                    self._waiting.remove(sequence)
+        self._refused = [(other, told) for other, told in self._refused if other != ticket]
 
     def refresh(self) -> None:
         """The weights are others now: forget what was read with the old ones. Nothing may be under way."""
@@ -358,16 +368,19 @@ class Decoder:
         longest = min(filter(None, (asked, self._layout.context)), default=None)
         given = self._limits.cache_bytes
         if given is None:
-            free = torch.cuda.mem_get_info(self._layout.device)[0] if self._layout.device.type == "cuda" else 5 * GIB
-            given = int(0.4 * free)
+            if self._layout.device.type == "cuda":
+                given = int(0.4 * torch.cuda.mem_get_info(self._layout.device)[0])
+            else:  # a page takes memory when it is first written: room for one long conversation costs nothing
+                given = max(2 * GIB, each * (-(-(longest or 0) // PAGE) + 2))
         count = given // each
         if longest is not None:  # more than all slots can fill is of no use
             count = min(count, self._limits.slots * (-(-longest // PAGE) + 1) + 1)
         room = (count - 1) * PAGE
-        if room < (asked or 2 * PAGE):
+        least = 2 * PAGE if asked is None or longest is None else longest
+        if room < least:
             raise WhetError(
                 f"{given:,} bytes hold the keys and values of {max(0, room):,} tokens, and one conversation takes "
-                f"{asked or 2 * PAGE:,}: raise cache_bytes or lower context"
+                f"{least:,}: raise cache_bytes or lower context"
             )
         return count, room if longest is None else min(room, longest)
 

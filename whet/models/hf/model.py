@@ -1,15 +1,15 @@
-"""`hf:DIR`: weights of a folder through transformers, text or images and text, in left-padded batches.
+"""`hf:DIR`: weights of a folder through transformers, text or images and text, many conversations at once.
 
-Requests that are under way at the same time share a batch of at most `slots` rows. A row is drawn by its own seed, so
-company changes a reply only through the last bits of the numbers, which depend on how much padding stands before it.
+Requests that are under way at the same time share passes of at most `slots` rows. A row is drawn by its own seed, so
+company changes a reply only through the last bits of the numbers.
 """
 
 from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from whet.errors import FaultError, LimitReached, WhetError
@@ -19,13 +19,12 @@ from whet.models.hf.address import read_address
 from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.folder import Folder
 from whet.models.hf.prompt import Prompt
-from whet.models.hf.queue import Queue, QueueClosed
+from whet.models.hf.queue import Engine, Queue, QueueClosed
 from whet.models.options import ModelOptions
 from whet.types import Fault, Reply
 
 if TYPE_CHECKING:
     from whet.models.hf.rows import RowResult
-    from whet.models.hf.weights import LoadedWeights
 
 SCHEME = "hf:"
 KNOWN = ("device", "dtype", "template")
@@ -59,8 +58,7 @@ class LocalModel(Model):
         self._folder = replace(folder, context=self.context)
         template = dict(options.extra.get("template", {}))
         self.form = ChatForm(name, folder.digest[:12], folder.sees, template, self.price)
-        server = _Server(self._folder, options)
-        self._queue: Queue[Prompt, RowResult] = Queue(server.serve, lambda prompt: bool(prompt.images), options.slots)
+        self._queue: Queue[Prompt, RowResult] = Queue(partial(_engine_of, self._folder, options), options.slots)
         # Ends the thread when the model is dropped or the interpreter ends, if nobody closed it. It does not wait for
         # it: a collection may come within the interpreter's own locks, which a thread takes to end.
         self._release = weakref.finalize(self, self._queue.close, wait=False)
@@ -85,19 +83,10 @@ class LocalModel(Model):
         return FaultError(Fault("local_model", self.name, " ".join(message.split())[:500]))
 
 
-class _Server:
-    """The weights, loaded by the first batch. Only the queue's thread comes here."""
+def _engine_of(folder: Folder, options: ModelOptions) -> Engine[Prompt, RowResult]:
+    """The weights in memory with what works prompts off; the queue's thread comes here, and no other."""
+    from whet.models.hf.engines import open_engine
+    from whet.models.hf.weights import load_weights
 
-    def __init__(self, folder: Folder, options: ModelOptions) -> None:
-        self._folder = folder
-        self._options = options
-        self._weights: LoadedWeights | None = None
-
-    def serve(self, prompts: Sequence[Prompt], stopped: Callable[[], bool]) -> Sequence[RowResult | Exception]:
-        if self._weights is None:
-            from whet.models.hf.weights import load_weights
-
-            extra = self._options.extra
-            device, dtype = str(extra.get("device", "")), str(extra.get("dtype", "auto"))
-            self._weights = load_weights(self._folder, device, dtype, self._options.threads)
-        return self._weights.generate(prompts, stopped)
+    device, dtype = str(options.extra.get("device", "")), str(options.extra.get("dtype", "auto"))
+    return open_engine(load_weights(folder, device, dtype, options.threads), options.slots)

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn import functional
 from transformers import AttentionInterface
@@ -37,14 +39,21 @@ class PagePool:
     def __init__(self, shapes: Sequence[LayerShape], pages: int, dtype: torch.dtype, device: torch.device) -> None:
         self.pages = pages
         places = pages * PAGE
-        self.keys = [torch.zeros(places, shape.heads, shape.key, dtype=dtype, device=device) for shape in shapes]
-        self.values = [torch.zeros(places, shape.heads, shape.value, dtype=dtype, device=device) for shape in shapes]
+        self.keys = [_zeros((places, shape.heads, shape.key), dtype, device) for shape in shapes]
+        self.values = [_zeros((places, shape.heads, shape.value), dtype, device) for shape in shapes]
 
     def write(self, layer: int, places: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> None:
         """Keys and values `[1, heads, tokens, size]` of one layer, each token at its place."""
         pool = self.keys[layer]
         pool.index_copy_(0, places, keys[0].transpose(0, 1).to(pool.dtype))
         self.values[layer].index_copy_(0, places, values[0].transpose(0, 1).to(pool.dtype))
+
+
+def _zeros(shape: tuple[int, int, int], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """Zeros; those of a processor take memory only when they are first written, which torch's own do at once."""
+    if device.type != "cpu":
+        return torch.zeros(shape, dtype=dtype, device=device)
+    return torch.from_numpy(np.zeros(prod(shape) * dtype.itemsize, dtype=np.uint8)).view(dtype).view(shape)
 
 
 def token_bytes(shapes: Sequence[LayerShape], dtype: torch.dtype) -> int:

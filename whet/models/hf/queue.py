@@ -1,4 +1,4 @@
-"""Requests that wait for a batch: what comes while one is under way goes together into the next."""
+"""Requests for one model that come from many tasks: whoever comes joins those that are under way."""
 
 from __future__ import annotations
 
@@ -7,17 +7,36 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+Asked = TypeVar("Asked", contravariant=True)
+Told = TypeVar("Told", covariant=True)
 
 LINGER = 0.01
-"""Seconds that the first of a batch waits for others to join it."""
+"""Seconds for which the first that comes waits for others to join it."""
 
 
 class QueueClosed(Exception):
     """The queue was closed before this job was done."""
+
+
+class Engine(Protocol[Asked, Told]):
+    """Whoever works jobs off: some at once, as far as a step goes. Used from one thread."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is left to do."""
+        ...
+
+    def submit(self, job: Asked) -> int:
+        """Take a job on; the number under which `step` will tell what came of it."""
+        ...
+
+    def step(self, given_up: Callable[[int], bool]) -> Sequence[tuple[int, Told | Exception]]:
+        """Go on: what was done meanwhile. Whether anyone still waits for a job, `given_up` says by its number."""
+        ...
 
 
 @dataclass(slots=True)
@@ -27,29 +46,25 @@ class _PendingJob(Generic[Job, Result]):
 
 
 class Queue(Generic[Job, Result]):
-    """Hands jobs to `serve` in batches of at most `width`, of one `kind` each, on a thread of its own.
+    """Hands jobs to an engine as they come, on a thread of its own. `open_engine` is called there, by the first.
 
-    `serve` returns a result or an exception for each job. When it raises with more than one job, they are served one by
-    one, so that a job which cannot be served fails alone.
+    A job that the engine does not take, or whose result is an exception, fails alone; what a step raises fails all
+    that is under way.
     """
 
-    def __init__(
-        self,
-        serve: Callable[[Sequence[Job], Callable[[], bool]], Sequence[Result | Exception]],
-        kind: Callable[[Job], object],
-        width: int,
-    ) -> None:
-        self._serve = serve
-        self._kind = kind
+    def __init__(self, open_engine: Callable[[], Engine[Job, Result]], width: int) -> None:
+        self._open = open_engine
         self._width = width
+        self._engine: Engine[Job, Result] | None = None
         self._pool = ThreadPoolExecutor(1, "whet-hf")
         self._state = threading.Condition()
         self._waiting: deque[_PendingJob[Job, Result]] = deque()
+        self._under_way: dict[int, _PendingJob[Job, Result]] = {}
         self._draining = False
         self._closing = False
 
     def put(self, job: Job) -> Future[Result]:
-        """The future result of a job. Cancelling it takes the job out, or ends its batch when all of it is."""
+        """The future result of a job. Cancelling it takes the job out, also one that is under way."""
         pending = _PendingJob[Job, Result](job)
         with self._state:
             if self._closing:
@@ -72,49 +87,65 @@ class Queue(Generic[Job, Result]):
             self._waiting.clear()
             self._state.notify_all()
         for pending in left:
-            if pending.future.set_running_or_notify_cancel():
-                pending.future.set_exception(QueueClosed())
+            _settle(pending, QueueClosed())
         self._pool.shutdown(wait=wait)
 
     def _drain(self) -> None:
-        while batch := self._next():
-            self._settle(batch)
-
-    def _next(self) -> list[_PendingJob[Job, Result]]:
-        """The next batch; empty when nothing waits, and then the drain is over."""
-        with self._state:
-            self._state.wait_for(lambda: self._closing or len(self._waiting) >= self._width, LINGER)
-            if not self._waiting:
-                self._draining = False
-                return []
-            wanted = self._kind(self._waiting[0].job)
-            batch = [pending for pending in self._waiting if self._kind(pending.job) == wanted][: self._width]
-            for pending in batch:
-                self._waiting.remove(pending)
-        return batch
-
-    def _settle(self, batch: Sequence[_PendingJob[Job, Result]]) -> None:
-        live = [pending for pending in batch if not pending.future.cancelled()]
-        if not live:
-            return
-
-        def given_up() -> bool:
-            return self._closing or all(pending.future.cancelled() for pending in live)
-
-        try:
-            results = self._serve([pending.job for pending in live], given_up)
-        except Exception as error:  # noqa: BLE001 - whatever the library raises belongs to whoever awaits the job
-            if len(live) > 1 and not self._closing:
-                for pending in live:
-                    self._settle([pending])
+        """Work until nothing waits and nothing is under way."""
+        while True:
+            arrived = self._arrived()
+            if not arrived and not self._under_way:
                 return
-            results = [error]
-        if self._closing:
-            results = [QueueClosed() for _ in live]
-        for pending, result in zip(live, results, strict=True):
-            if not pending.future.set_running_or_notify_cancel():
+            self._admit(arrived)
+            self._advance()
+
+    def _arrived(self) -> list[_PendingJob[Job, Result]]:
+        """What has come; where the engine is idle, a moment is given to those who come together."""
+        with self._state:
+            if not self._under_way:
+                self._state.wait_for(lambda: self._closing or len(self._waiting) >= self._width, LINGER)
+            arrived = list(self._waiting)
+            self._waiting.clear()
+            if not arrived and not self._under_way:
+                self._draining = False
+        return arrived
+
+    def _admit(self, arrived: Sequence[_PendingJob[Job, Result]]) -> None:
+        for pending in arrived:
+            if pending.future.cancelled():
                 continue
-            if isinstance(result, Exception):
-                pending.future.set_exception(result)
+            try:
+                if self._engine is None:
+                    self._engine = self._open()
+                ticket = self._engine.submit(pending.job)
+            except Exception as error:  # noqa: BLE001 - whatever the library raises belongs to whoever awaits the job
+                _settle(pending, QueueClosed() if self._closing else error)
             else:
-                pending.future.set_result(result)
+                self._under_way[ticket] = pending
+
+    def _advance(self) -> None:
+        if self._engine is None or not self._under_way:
+            return
+        try:
+            told = self._engine.step(self._given_up)
+        except Exception as error:  # noqa: BLE001 - likewise
+            told = [(ticket, error) for ticket in self._under_way]
+        if self._closing:
+            told = [(ticket, QueueClosed()) for ticket in self._under_way]
+        for ticket, result in told:
+            _settle(self._under_way.pop(ticket), result)
+        for ticket in [ticket for ticket, pending in self._under_way.items() if pending.future.cancelled()]:
+            del self._under_way[ticket]
+
+    def _given_up(self, ticket: int) -> bool:
+        pending = self._under_way.get(ticket)
+        return self._closing or pending is None or pending.future.cancelled()
+
+
+def _settle(pending: _PendingJob[Job, Result], result: Result | Exception) -> None:
+    if not pending.future.set_running_or_notify_cancel():
+        return
+    if isinstance(result, Exception):
+        pending.future.set_exception(result)
+    else:
+        pending.future.set_result(result)

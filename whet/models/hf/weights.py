@@ -26,13 +26,13 @@ class LoadedWeights:
     """A model in memory with its processor, which pads on the left from here on. Used from one thread at a time."""
 
     def __init__(self, processor: Any, model: Any, context: int | None) -> None:
-        self._processor, self._model, self._context = processor, model, context
+        self._processor, self.model, self.context = processor, model, context
         self._tokenizer = getattr(processor, "tokenizer", processor)
         self._tokenizer.padding_side = "left"
         if self._tokenizer.pad_token_id is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
-        self._defaults = model_defaults(model.generation_config, self._tokenizer)
-        self._renderer = Renderer(processor, self._defaults.ends)
+        self.defaults = model_defaults(model.generation_config, self._tokenizer)
+        self._renderer = Renderer(processor, self.defaults.ends)
         self.device = model.device
 
     def generate(
@@ -50,11 +50,15 @@ class LoadedWeights:
                 results[at] = made
         return results
 
+    def ids(self, prompt: Prompt) -> list[int]:
+        """The tokens of a prompt without images."""
+        return self._renderer.ids(prompt)
+
     def _inputs(self, prompts: Sequence[Prompt]) -> tuple[list[list[int]], Mapping[str, Any]]:
         """The tokens of each prompt, and the tensors that the model takes; raises where an image is none."""
         if any(prompt.images for prompt in prompts):
             return self._seen(prompts)
-        ids = [self._renderer.ids(prompt) for prompt in prompts]
+        ids = [self.ids(prompt) for prompt in prompts]
         width = max(len(row) for row in ids)
         pad = self._tokenizer.pad_token_id
         padded = torch.tensor([[pad] * (width - len(row)) + row for row in ids], device=self.device)
@@ -71,7 +75,7 @@ class LoadedWeights:
             padding=True,
             return_tensors="pt",
             add_special_tokens=not (begins and all(text.startswith(begins) for text in texts)),
-        ).to(self.device, dtype=self._model.dtype)
+        ).to(self.device, dtype=self.model.dtype)
         rows = zip(inputs["input_ids"], inputs["attention_mask"], strict=True)
         return [row[mask.bool()].tolist() for row, mask in rows], inputs
 
@@ -89,28 +93,28 @@ class LoadedWeights:
         ]
         rows = [BatchRow(prompt.sampling, limit) for prompt, limit in zip(prompts, limits, strict=True)]
         with torch.inference_mode():
-            self._model.generate(
+            self.model.generate(
                 **inputs,
                 do_sample=False,
                 max_new_tokens=max(limits),
                 pad_token_id=self._tokenizer.pad_token_id,
-                logits_processor=[Chooser(rows, self._defaults)],
-                stopping_criteria=[Watcher(rows, self._defaults, self._decode, stopped)],
+                logits_processor=[Chooser(rows, self.defaults)],
+                stopping_criteria=[Watcher(rows, self.defaults, self.decode, stopped)],
             )
         for row, read in zip(rows, ids, strict=True):
-            text = text_of(row, self._defaults.ends, self._decode)
-            entries = top_entries(row, self._decode)
+            text = text_of(row, self.defaults.ends, self.decode)
+            entries = top_entries(row, self.decode)
             yield RowResult(text, row.finish or "length", read, row.ids, entries, row.logprobs)
 
-    def _decode(self, ids: Sequence[int]) -> str:
+    def decode(self, ids: Sequence[int]) -> str:
         decoded: str = self._tokenizer.decode(list(ids), skip_special_tokens=True)
         return decoded
 
     def _room(self, length: int) -> int | None:
-        return None if self._context is None else self._context - length
+        return None if self.context is None else self.context - length
 
     def _overflow(self, length: int) -> Exception:
-        return LimitReached("context_overflow", f"a prompt of {length} tokens in a context of {self._context}")
+        return LimitReached("context_overflow", f"a prompt of {length} tokens in a context of {self.context}")
 
 
 def load_weights(folder: Folder, device: str, dtype: str, threads: int) -> LoadedWeights:
