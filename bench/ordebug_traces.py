@@ -27,7 +27,7 @@ def measured(quick: bool) -> Iterator[Row]:
         for form in ("table", "prose"):
             env = FAMILY.build("", "", {"size": size, "subtlety": "near", "spec": form})
             assert isinstance(env, OrDebug)
-            told = [record["messages"] for record, _ in traces(env, 10 if quick else 40)]
+            told = [record["messages"] for record, _ in traces(env, range(10 if quick else 40))]
             lengths = [len(tokenizer.apply_chat_template(said, tokenize=True)["input_ids"]) for said in told]
             middle, high = median(lengths), quantiles(lengths, n=20)[-1]
             bar, holds = (float(MEDIAN), middle < MEDIAN) if (size, form) == ("tiny", "table") else (None, None)

@@ -57,13 +57,15 @@ def traces(
     n: Annotated[int, typer.Option("--n", "-n", min=1, help="Trajectories.")] = 600,
     seed: Annotated[int, typer.Option(help="Seed of the way they are told.")] = 0,
     args: ArgsOption = None,
+    processes: Annotated[int, typer.Option("--processes", "-j", min=1, help="Processes that work side by side.")] = 1,
 ) -> None:
     """Write oracle trajectories of training problems for SFT, in the protocol of the play."""
     from whet.apps.ordebug.traces import write_traces
     from whet.envs.arguments import parse_args
     from whet.terminal import console
 
-    written = write_traces(out, n=n, seed=seed, args=parse_args(args or ()), tick=_ticker("trajectories"))
+    given = parse_args(args or ())
+    written = write_traces(out, n=n, seed=seed, args=given, processes=processes, tick=_ticker("trajectories"))
     line = f"{written.path}: {written.count} trajectories, {written.replies:.1f} replies each"
     console().print(line, soft_wrap=True)
 

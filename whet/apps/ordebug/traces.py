@@ -6,8 +6,12 @@ what it will be asked and graded on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +30,9 @@ from whet.rollout.drive import drive
 from whet.rollout.workbench import Workbench
 from whet.types import Ask, Playbook, Reply
 
+PART = 20
+"""Trajectories that a process makes before it tells of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class TraceFile:
@@ -42,25 +49,41 @@ def write_traces(
     n: int,
     seed: int = 0,
     args: Mapping[str, Any] | None = None,
+    processes: int = 1,
     tick: Callable[[int, int], None] = lambda done, total: None,
 ) -> TraceFile:
     """Write `n` trajectories, cell after cell in turn. Every one must earn full credit, or nothing is written."""
-    env = FAMILY.build("", "", args or {})
-    assert isinstance(env, OrDebug)
-    lines, replies = [], 0
-    for done, (record, length) in enumerate(traces(env, n, seed), start=1):
-        lines.append(orjson.dumps(record))
-        replies += length
-        tick(done, n)
+    parts = [range(start, min(n, start + PART)) for start in range(0, n, PART)]
+    told = functools.partial(_part, dict(args or {}), seed)
+    lines: list[bytes] = []
+    replies = 0
+    with ExitStack() as stack:
+        if processes > 1:
+            pool = stack.enter_context(ProcessPoolExecutor(processes, mp_context=get_context("spawn")))
+            made = pool.map(told, parts)
+        else:
+            made = map(told, parts)
+        for new, said in made:
+            lines += new
+            replies += said
+            tick(len(lines), n)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(out, b"".join(line + b"\n" for line in lines))
     return TraceFile(out, len(lines), replies / max(1, len(lines)))
 
 
-def traces(env: OrDebug, n: int, seed: int = 0) -> Iterator[tuple[ChatRecord, int]]:
+def _part(args: Mapping[str, Any], seed: int, indices: Sequence[int]) -> tuple[list[bytes], int]:
+    """The lines of some trajectories, and how many replies they have together."""
+    env = FAMILY.build("", "", args)
+    assert isinstance(env, OrDebug)
+    found = list(traces(env, indices, seed))
+    return [orjson.dumps(record) for record, _ in found], sum(replies for _, replies in found)
+
+
+def traces(env: OrDebug, indices: Iterable[int], seed: int = 0) -> Iterator[tuple[ChatRecord, int]]:
     """Records with the messages of one demonstration each, and how many replies it has."""
     with Workbench() as bench:
-        for index in range(n):
+        for index in indices:
             instance = env.instance("train", index)
             told = iter(demonstration(instance, env.settings, seed_for("ordebug", "traces", seed, index)))
 

@@ -31,6 +31,9 @@ _GENERATED = (
     Argument("difficulty", Literal["easy", "medium", "hard"] | None, None, "only problems of this difficulty"),
     Argument("size", Literal["tiny", "small", "medium", "large", "huge"] | None, None, "a rung by the size of models"),
     Argument("subtlety", Literal["near", "mid", "far"] | None, None, "a rung by how far the fault is from view"),
+    Argument(
+        "up_to", Literal["tiny", "small", "medium", "large"] | None, None, "the rungs of this size and of smaller ones"
+    ),
 )
 
 _FAMILIES = (
@@ -107,20 +110,21 @@ def _taken(variant: str) -> tuple[Argument, ...]:
 def _cells(where: str, variant: str, given: Mapping[str, Any]) -> tuple[str, ...]:
     """The names of the cells that are wanted, in their order."""
     kind, difficulty = given.get("type"), given.get("difficulty")
-    size, subtlety = given.get("size"), given.get("subtlety")
+    size, subtlety, up_to = given.get("size"), given.get("subtlety"), given.get("up_to")
     if variant in RUNG_NAMES:
         size, _, subtlety = variant.partition("_")
     cell = "" if variant in RUNG_NAMES else variant or given.get("cell")
-    if (cell and (kind or difficulty)) or ((size or subtlety) and (cell or difficulty)):
+    if (cell and (kind or difficulty)) or ((size or subtlety or up_to) and (cell or difficulty)):
         raise WhetError(
             f"{where}: a cell says type and difficulty, a rung size and subtlety; give the one or the other"
         )
-    if size or subtlety:
+    if size and up_to:
+        raise WhetError(f"{where}: size names one rung, up_to several; give the one or the other")
+    if size or subtlety or up_to:
         rungs = OMISSIONS if kind == MISSING else RUNGS
-        there = [rung for rung in rungs if size in (None, rung.sizes[0]) and subtlety in (None, rung.subtlety)]
+        sizes = (size,) if size else SIZES[: SIZES.index(up_to or "large") + 1]
+        there = [rung for rung in rungs if rung.sizes[0] in sizes and subtlety in (None, rung.subtlety)]
         found = [rung.name for rung in there if kind in (None, rung.kind)]
-        if size is None:
-            found = [name for name in found if not name.startswith("huge")]
     else:
         found = [
             made.name

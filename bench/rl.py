@@ -1,0 +1,245 @@
+"""Imitation and reinforcement on `ordebug`, arm by arm: what each does on problems that none was trained on.
+
+python bench/rl.py warm --processes 16 --work DIR         problems and worked attempts, made beforehand
+python bench/rl.py arm sft --seed 0 --work DIR            trains an arm and measures it; made already, it is left alone
+python bench/rl.py arm grpo --seed 0 --work DIR           from the arm `sft` of the same seed
+python bench/rl.py collect --work DIR --out results/ordebug_rl.json
+
+An arm is a config of examples/rl with what differs set by name, trained by `whet.train` under its gate, and then played at
+temperature 0 on problems of split test: every rung on which the specification is a table, a hard mixture, and trades that
+no training problem is of. What an arm took, in seconds, is that of its training alone; several arms on one GPU at a time
+make each slower, so they are compared as they ran: side by side.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import whet
+from whet.apps.ordebug.figures import measure
+from whet.apps.ordebug.traces import write_traces
+from whet.envs.ordebug.family import FAMILY
+from whet.evals.sample import stratified_sample
+from whet.run.train import load_train_config
+from whet.run.workspace import open_run
+
+HERE = Path(__file__).parents[1]
+CONFIGS = HERE / "examples" / "rl"
+TABLE = {"spec": "table", "max_steps": 10}
+RUNGS: dict[str, tuple[dict[str, Any], int]] = {
+    "tiny": ({"size": "tiny", "subtlety": "near"}, 100),
+    "small": ({"size": "small", "subtlety": "near"}, 100),
+    "medium": ({"size": "medium", "subtlety": "near"}, 100),
+    "hard": ({"difficulty": "hard"}, 40),
+    "held_out": ({"up_to": "medium", "subtlety": "near", "families": "held_out"}, 90),
+}
+"""What an arm is measured on: arguments of the environment, and how many problems."""
+FIGURES = {
+    "repaired_at_5": "repaired@5",
+    "repaired_at_10": "repaired@10",
+    "rr_at_5": "RR@5",
+    "localisation_recall": "recall",
+}
+TRACES = int(os.environ.get("RL_TRACES", "2000"))
+BASE = os.environ.get("RL_BASE", "hf:smollm2")
+SAMPLING = ("target.sampling.temperature=0", "target.sampling.max_tokens=256", "control.target.slots=128")
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """A way to train: its config, the arm that it goes on from, and what is set by name."""
+
+    config: str = ""
+    after: str = ""
+    overrides: tuple[str, ...] = field(default=())
+
+
+ARMS = {
+    "base": Arm(),
+    "sft": Arm("ordebug_sft.toml"),
+    "grpo": Arm("ordebug_grpo.toml", "sft"),
+    "sft_equal_time": Arm("ordebug_sft.toml", "sft", ("tune.lr=5e-4",)),
+    "rejection_sft": Arm("ordebug_sft.toml", "sft", ("sft.source=run", "sft.purpose=eval", "tune.lr=2e-4")),
+    "grpo_one_step": Arm("ordebug_grpo.toml", "sft", ("env.args.max_steps=1",)),
+}
+
+
+# ---------------------------------------------------------------------------------------------- problems, beforehand
+
+
+def warm(work: Path, processes: int, rungs: Sequence[str]) -> None:
+    """Everything that arms will ask for, into the cache; the worked attempts into a file."""
+    began = time.monotonic()
+    wanted: list[tuple[Mapping[str, Any], Any, list[int]]] = []
+    for name in rungs:
+        args = RUNGS[name][0] | TABLE
+        wanted.append((args, "test", list(stratified_sample(FAMILY.build("", "", args), "test", RUNGS[name][1], 0))))
+    for name in ("ordebug_sft.toml", "ordebug_grpo.toml"):
+        config = load_train_config(CONFIGS / name, None, ())
+        env = FAMILY.build("", "", config.env.args)
+        for seed in (0, 1, 2):
+            wanted.append(
+                (config.env.args, "select", list(stratified_sample(env, "select", config.train.select, seed)))
+            )
+            wanted.append((config.env.args, "train", list(stratified_sample(env, "train", config.train.tasks, seed))))
+    jobs = [(args, split, part) for args, split, indices in wanted for part in _parts(sorted(set(indices)), 10)]
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        done = sum(pool.map(_made, jobs))
+    print(f"{done} problems, {time.monotonic() - began:.0f} s", flush=True)
+    traces = work / "traces.jsonl"
+    if not traces.exists():
+        args = dict(load_train_config(CONFIGS / "ordebug_sft.toml", None, ()).env.args)
+        told = write_traces(traces, n=TRACES, args=args, processes=processes)
+        print(
+            f"{told.count} worked attempts, {told.replies:.2f} replies each, {time.monotonic() - began:.0f} s",
+            flush=True,
+        )
+
+
+def _parts(indices: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    for start in range(0, len(indices), size):
+        yield indices[start : start + size]
+
+
+def _made(job: tuple[Mapping[str, Any], Any, Sequence[int]]) -> int:
+    args, split, indices = job
+    env = FAMILY.build("", "", args)
+    for index in indices:
+        env.task(split, index)
+    return len(indices)
+
+
+# ---------------------------------------------------------------------------------------------- one arm
+
+
+def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], rungs: Sequence[str], label: str) -> None:
+    """Train an arm under a seed and measure what came of it."""
+    place = work / f"{label or name}_{seed}"
+    found = place / "arm.json"
+    if found.exists():
+        print(f"{found} is there already", flush=True)
+        return
+    arm, told = ARMS[name], {"arm": label or name, "seed": seed, "overrides": list(overrides)}
+    model = BASE
+    if arm.config:
+        told |= _trained(arm, seed, work, place, overrides)
+        model = f"{BASE}+{place / 'adapter'}"
+    told["rungs"] = {rung: _measured(model, rung, place) for rung in rungs}
+    place.mkdir(parents=True, exist_ok=True)
+    found.write_text(json.dumps(told, indent=1))
+    print(f"{label or name} {seed}: " + ", ".join(
+        f"{rung} {got['repaired_at_10']:.2f}" for rung, got in told["rungs"].items()
+    ), flush=True)  # fmt: skip
+
+
+def _trained(arm: Arm, seed: int, work: Path, place: Path, overrides: Sequence[str]) -> dict[str, Any]:
+    given = [*arm.overrides, f"train.seed={seed}", f"target.model={BASE}"]
+    if arm.after:
+        given.append(f"target.model={BASE}+{work / f'{arm.after}_{seed}' / 'adapter'}")
+    if "sft.source=run" in arm.overrides:
+        given.append(f"sft.path={_own_plays(work, seed, place)}")
+    elif arm.config == "ordebug_sft.toml":
+        given.append(f"sft.path={work / 'traces.jsonl'}")
+    began = time.monotonic()
+    run = whet.train(
+        CONFIGS / arm.config, overrides=[*given, *overrides], runs=place / "runs", name="train", watch=_say
+    )
+    folder = place / "runs" / "train"
+    last = json.loads((folder / "weights.json").read_text())["last"]
+    log = [json.loads(line) for line in (folder / "training_log.jsonl").read_text().splitlines()]
+    _keep_adapter(Path(last.partition("+")[2]), place / "adapter")
+    return {
+        "config": arm.config,
+        "seconds": run.summary["train_seconds"],
+        "wall": round(time.monotonic() - began, 1),
+        "steps": len(log),
+        "log": log,
+        "rollouts": run.summary["train_rollouts"],
+        "stopped": run.stopped,
+    }
+
+
+def _say(course: Any) -> None:
+    for line in course.news():
+        print(line[:300], flush=True)
+
+
+def _keep_adapter(checkpoint: Path, out: Path) -> None:
+    """The adapter alone, in bfloat16: what another sitting goes on from."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    out.mkdir(parents=True, exist_ok=True)
+    for file in checkpoint.iterdir():
+        if file.suffix == ".json" and file.name.startswith(("adapter", "whet")):
+            shutil.copy(file, out / file.name)
+    held = load_file(checkpoint / "adapter_model.safetensors")
+    save_file({name: tensor.to(torch.bfloat16) for name, tensor in held.items()}, out / "adapter_model.safetensors")
+
+
+def _own_plays(work: Path, seed: int, place: Path) -> Path:
+    """Attempts of the imitator at train problems, at temperature 1: those that it solved are learnt from."""
+    config = load_train_config(CONFIGS / "ordebug_grpo.toml", None, ())
+    args = [f"env.args.{name}={value}" for name, value in config.env.args.items()]
+    said = ["target.sampling.temperature=1", *SAMPLING[1:], f"eval.seed={seed}"]
+    model = f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
+    made = whet.evaluate(
+        "ordebug", model, n=int(os.environ.get("RL_PLAYED", "400")), repeats=8, split="train", overrides=[*args, *said],
+        runs=place / "runs",
+    )  # fmt: skip
+    return Path(made.folder)
+
+
+def _measured(model: str, rung: str, place: Path) -> dict[str, Any]:
+    args, n = RUNGS[rung]
+    n = int(os.environ.get("RL_N", n))
+    given = [f"env.args.{name}={value}" for name, value in (args | TABLE).items()]
+    began = time.monotonic()
+    made = whet.evaluate("ordebug", model, n=n, split="test", overrides=[*given, *SAMPLING], runs=place / "runs")
+    figures = measure(open_run(str(made.folder), place / "runs"))[0]
+    found = {key: figures.metrics[name].value for key, name in FIGURES.items() if name in figures.metrics}
+    spread = figures.metrics["repaired@10"].interval
+    return found | {
+        "da": figures.diagnosis,
+        "n": figures.tasks,
+        "interval": [spread.low, spread.high],
+        "tokens": figures.tokens,
+        "malformed": figures.metrics["malformed"].value,
+        "submitted": figures.metrics["submitted"].value,
+        "seconds": round(time.monotonic() - began, 1),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("warm", "arm"))
+    parser.add_argument("name", nargs="?", default="")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--set", action="append", default=[], dest="overrides")
+    parser.add_argument("--rungs", default=",".join(RUNGS))
+    parser.add_argument("--label", default="")
+    given = parser.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
+    work, rungs = given.work.resolve(), [name for name in given.rungs.split(",") if name]
+    if given.what == "warm":
+        warm(work, given.processes, rungs)
+    else:
+        run_arm(given.name, given.seed, work, given.overrides, rungs, given.label)
+
+
+if __name__ == "__main__":
+    main()
+    sys.exit(0)
