@@ -109,7 +109,11 @@ def _looked_at(jobs: Sequence[Job], workers: int, until: float) -> Iterator[tupl
             if not begun:
                 return
             for future in wait(begun, timeout=SAYS, return_when=FIRST_COMPLETED).done:
-                yield begun.pop(future), future.result()
+                job, failed = begun.pop(future), future.exception()
+                if failed is None:
+                    yield job, future.result()
+                else:
+                    print(f"FAILED {job.group.name} {job.place}: {failed!r}", file=sys.stderr, flush=True)
         names = ", ".join(f"{job.group.name} {job.place}" for job in begun.values())
         print(f"time is up, not waited for: {names}", file=sys.stderr, flush=True)
     finally:
