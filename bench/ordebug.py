@@ -1,7 +1,7 @@
 """Environment `ordebug`: problems and certificates, the panel of adversaries for every cell, policies, pace, imports.
 
-`--quick` takes a few problems of each cell; `--panel` measures the panel alone, `--workers N` of its problems at a
-time; `--only NAME ...` takes the groups whose names begin so. `--write FILE` keeps its figures, `--render FILE` puts
+`--quick` takes a few problems of each cell; `--pace` measures steps a second alone, `--panel` the panel alone,
+`--workers N` of its problems at a time; `--only NAME ...` takes the groups whose names begin so. `--write FILE` keeps its figures, `--render FILE` puts
 them into docs/ordebug.md without measuring. What the panel has seen is kept problem by problem under `--notebook DIR`
 (default: the user's cache): started again, it goes on where it stopped. `--within SECONDS` ends it early, with the
 problems that there are. Needs the extra `ordebug-bench` (scikit-learn, PuLP with CBC); runs from the repository's root
@@ -254,6 +254,9 @@ def huge_rows(pool: ProcessPoolExecutor) -> Iterator[Row]:
 
 
 def measured(chosen: argparse.Namespace, kept: list[PanelRow]) -> Iterator[Row]:
+    if chosen.pace:
+        yield from pace_rows([], chosen.quick)
+        return
     n = 1 if chosen.quick else 20
     yield from panel_rows(chosen, kept)
     if chosen.panel:
@@ -291,6 +294,7 @@ def own_arguments() -> argparse.Namespace:
     """The flags of this bench, and the common ones."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--panel", action="store_true")
+    parser.add_argument("--pace", action="store_true")
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--workers", type=int, default=PROCESSES)
     parser.add_argument("--within", type=float, default=math.inf)
