@@ -1,11 +1,11 @@
 """Environment `ordebug`: problems and certificates, the panel of adversaries for every cell, policies, pace, imports.
 
 `--quick` takes a few problems of each cell; `--pace` measures steps a second alone, `--panel` the panel alone,
-`--workers N` of its problems at a time; `--only NAME ...` takes the groups whose names begin so. `--write FILE` keeps its figures, `--render FILE` puts
-them into docs/ordebug.md without measuring. What the panel has seen is kept problem by problem under `--notebook DIR`
-(default: the user's cache): started again, it goes on where it stopped. `--within SECONDS` ends it early, with the
-problems that there are. Needs the extra `ordebug-bench` (scikit-learn, PuLP with CBC); runs from the repository's root
-with PYTHONPATH=. where the package is not installed.
+`--workers N` of its problems at a time; `--only NAME ...` takes the groups whose names begin so. `--write FILE` keeps
+its figures, `--render FILE` puts them into docs/ordebug.md without measuring. What the panel has seen is kept problem
+by problem under `--notebook DIR` (default: the user's cache): started again, it goes on where it stopped. `--within
+SECONDS` ends it early, with the problems that there are. Needs the extra `ordebug-bench` (scikit-learn, PuLP with CBC);
+runs from the repository's root with PYTHONPATH=. where the package is not installed.
 """
 
 from __future__ import annotations
