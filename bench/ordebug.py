@@ -44,10 +44,10 @@ from whet.envs.ordebug.solver import feasible, solve
 from whet.types import SPLITS, Split
 
 SEED = 2026
-HELD_OUT_SEED = 60_417_283
+HELD_OUT_SEED = 81_306_427
 """Problems of this seed are looked at by the panel alone: nothing was tuned on them.
 
-Not so 77, on which phrases were tuned, and 20,261,115, which was measured before the last of them were written.
+Not so 77, on which phrases were tuned; 20,261,115 and 60,417,283 were measured on few problems.
 """
 
 CELL_PROBLEMS = {"easy": 400, "medium": 200, "hard": 100}
