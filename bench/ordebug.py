@@ -1,13 +1,16 @@
 """Environment `ordebug`: problems and certificates, the panel of adversaries for every cell, policies, pace, imports.
 
-`--quick` takes a few problems of each cell; `--panel` measures the panel alone; `--write` puts it into docs/ordebug.md.
-What the panel has seen is kept under the user's cache, problem by problem: started again, it goes on where it stopped.
-`--within SECONDS` of CPU time ends it early, with the problems that there are. Needs the extra `ordebug-bench`
-(scikit-learn, PuLP with CBC).
+`--quick` takes a few problems of each cell; `--pace` measures steps a second alone, `--panel` the panel alone,
+`--workers N` of its problems at a time; `--only NAME ...` takes the groups whose names begin so. `--write FILE` keeps
+its figures, `--render FILE` puts them into docs/ordebug.md without measuring. What the panel has seen is kept problem
+by problem under `--notebook DIR` (default: the user's cache): started again, it goes on where it stopped. `--within
+SECONDS` ends it early, with the problems that there are. Needs the extra `ordebug-bench` (scikit-learn, PuLP with CBC);
+runs from the repository's root with PYTHONPATH=. where the package is not installed.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import multiprocessing
 import sys
@@ -15,49 +18,58 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import fmean
 
 import ordebug_cbc as cbc
-from ordebug_panel import COMPILED, MARGIN, Notebook, PanelRow, markdown, panel
-from ordebug_play import iis_milliseconds, pace, two_against_one
+import orjson
+from ordebug_notebook import Notebook, gathered
+from ordebug_opinion import Group
+from ordebug_panel import COMPILED, MARGIN, PanelRow, markdown, panel_row
+from ordebug_play import iis_milliseconds, pace, repaired, two_against_one
 from rows import Row, arguments, report
 
-from whet.envs.ordebug.cache import default_folder
+from whet.envs.ordebug.cache import default_folder, generator_digest
 from whet.envs.ordebug.certificate import REMOVAL_ROWS, verify
 from whet.envs.ordebug.directory import load_directory
 from whet.envs.ordebug.edits import apply_all
-from whet.envs.ordebug.environment import OrDebug, task_of
+from whet.envs.ordebug.families import HELD_OUT
 from whet.envs.ordebug.generate import generate_all
 from whet.envs.ordebug.iis import find_iis, is_irreducible
 from whet.envs.ordebug.instance import Instance
-from whet.envs.ordebug.ladder import CELLS, RUNGS, SIZES, SUBTLETIES, Cell, rung
+from whet.envs.ordebug.ladder import CELLS, OMISSIONS, RUNGS, SIZES, SUBTLETIES, Cell, rung
 from whet.envs.ordebug.maker import make
-from whet.envs.ordebug.play import OrDebugSettings
 from whet.envs.ordebug.solver import feasible, solve
-from whet.rollout.drive import drive
-from whet.rollout.workbench import Workbench
-from whet.types import SPLITS, Label, Split
+from whet.types import SPLITS, Split
 
 SEED = 2026
-HELD_OUT_SEED = 60_417_283
+HELD_OUT_SEED = 81_306_427
 """Problems of this seed are looked at by the panel alone: nothing was tuned on them.
 
-Not so 77, on which phrases were tuned, and 20,261,115, which was measured before the last of them were written.
+Not so 77, on which phrases were tuned; 20,261,115 and 60,417,283 were measured on few problems.
 """
 
-CELL_PROBLEMS = {"easy": 80, "medium": 40, "hard": 16}
-RUNG_PROBLEMS = {"tiny": 40, "small": 20, "medium": 10, "large": 5}
-"""Problems of a cell, and of a rung, in the panel: together some 20 minutes of CPU time."""
+CELL_PROBLEMS = {"easy": 400, "medium": 200, "hard": 100}
+RUNG_PROBLEMS = {"tiny": 200, "small": 100, "medium": 60, "large": 20, "huge": 5}
+RARE = {"tiny_mid": 20, "tiny_far": 20}
+"""Problems of a cell, and of a rung, in the panel; few where hardly a draft comes out as wanted. Some two hours of CPU
+time together."""
+
+QUICK = 8
+"""Problems of a group where `--quick` was given."""
+
+HELD_OUT_PROBLEMS = 100
+LARGEST = 5000
+"""Rows of the largest models that the oracle is asked to repair."""
 
 SECOND = 5
 """Problems of a cell that another engine is asked about."""
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "ordebug.md"
-BEGIN, END = "<!-- panel: bench/ordebug.py --write -->", "<!-- end of panel -->"
+BEGIN, END = "<!-- panel: bench/ordebug.py --render -->", "<!-- end of panel -->"
 PROCESSES = 2
 SAMPLE = Path(__file__).resolve().parents[1] / "tests" / "envs" / "ordebug" / "data" / "sample"
-SETTINGS = OrDebugSettings(max_steps=40)
 
 
 def removal_holds(instance: Instance) -> bool:
@@ -72,17 +84,6 @@ def content_at(wanted: tuple[Cell, Split, int]) -> str:
 
 def sound(instance: Instance) -> bool:
     return not verify(instance)
-
-
-def repaired(played: tuple[Instance, str]) -> bool:
-    """Whether a reference policy repairs the model in the play."""
-    instance, policy = played
-    task = task_of(instance, "test", 0, Label(instance.kind, instance.difficulty), SETTINGS)
-    environment = OrDebug("ordebug", SETTINGS, cells=(CELLS[0].name,))
-    answer = environment.baselines()[policy]
-    with Workbench() as perform:
-        driven = drive(environment.play(task), lambda said, _: answer(task, said), perform)
-    return driven.score.hard == 1
 
 
 def generation_rows(folder: Path, n: int) -> Iterator[Row]:
@@ -132,30 +133,67 @@ def split_rows(each: int, pool: ProcessPoolExecutor) -> Iterator[Row]:
     yield Row("splits/contents_in_two", repeats, "contents", 0, repeats == 0, condition=f"{len(wanted)} drawn")
 
 
-def panel_groups(quick: bool) -> list[tuple[str, list[Cell], int]]:
-    """The twelve cells, then the rungs that are shown at once, fault types in turn; how many problems of each.
+def panel_groups(quick: bool, only: Sequence[str]) -> list[Group]:
+    """The models that take longest first; the twelve cells; the rungs, fault types in turn; missing rows; other trades.
 
-    Classifiers need many, and easy problems are made fast.
+    Classifiers need many problems, and easy ones are made fast.
     """
-    groups = [(cell.name, [cell], 8 if quick else CELL_PROBLEMS[cell.difficulty]) for cell in CELLS]
-    for size in SIZES[:-1]:
+    huge = tuple(made for made in RUNGS if made.sizes == ("huge",) and made.subtlety == "near")
+    groups = [] if quick else [Group("huge_near_5000", huge[:4], 4, rows=LARGEST, second=0)]
+    for size in reversed(SIZES):
         for subtlety in SUBTLETIES:
-            there = [made for made in RUNGS if made.sizes == (size,) and made.subtlety == subtlety]
-            groups.append((f"{size}_{subtlety}", there, 8 if quick else RUNG_PROBLEMS[size]))
-    return groups
+            there = tuple(made for made in RUNGS if made.sizes == (size,) and made.subtlety == subtlety)
+            name = f"{size}_{subtlety}"
+            n = RARE.get(name, RUNG_PROBLEMS[size])
+            groups.append(Group(name, there, n, second=0 if size == "huge" else SECOND))
+    groups += [Group(cell.name, (cell,), CELL_PROBLEMS[cell.difficulty]) for cell in CELLS]
+    groups += [Group(made.name, (made,), RUNG_PROBLEMS[made.sizes[0]]) for made in OMISSIONS[:-1]]
+    for size in ("tiny", "small"):
+        there = tuple(made for made in RUNGS if made.sizes == (size,) and made.subtlety == "near")
+        groups.append(Group(f"{size}_near_held_out", there, HELD_OUT_PROBLEMS, families=HELD_OUT))
+    if quick:
+        groups = [replace(group, problems=QUICK, second=1) for group in groups if group.name.startswith("type")]
+    return [group for group in groups if not only or group.name.startswith(tuple(only))]
 
 
-def panel_rows(quick: bool, notebook: Notebook, within: float, kept: list[PanelRow]) -> Iterator[Row]:
-    """The panel; what is kept goes into the documentation."""
-    for row in panel(panel_groups(quick), HELD_OUT_SEED, notebook, within):
-        kept.append(row)
+def panel_rows(chosen: argparse.Namespace, kept: list[PanelRow]) -> Iterator[Row]:
+    """The panel; what is kept goes into a file, and from there into the documentation."""
+    groups = panel_groups(chosen.quick, chosen.only)
+    notebook = Notebook(chosen.notebook)
+    context = multiprocessing.get_context("spawn")
+    found = list(gathered(groups, chosen.seed, notebook, chosen.workers, chosen.within))
+    with ProcessPoolExecutor(chosen.workers, mp_context=context) as pool:
+        for told in [pool.submit(panel_row, group.name, opinions) for group, opinions in found]:
+            row = told.result()
+            kept.append(row)
+            if chosen.write:
+                write_panel(sorted(kept, key=lambda row: _place(row, groups)), chosen)
+            yield from _bars(row)
+
+
+def _place(row: PanelRow, groups: Sequence[Group]) -> int:
+    """Where a row stands in the table: the twelve cells first, then from small to large."""
+    order = [group.name for group in groups]
+    named = [cell.name for cell in CELLS]
+    return named.index(row.name) if row.name in named else len(named) + len(order) - order.index(row.name)
+
+
+def _bars(row: PanelRow) -> Iterator[Row]:
+    said = f"{row.problems} problems"
+    if row.best is not None:
         name, value = row.best
-        said = f"{row.problems} problems, chance {row.figures['chance']:.2f}, best {name} {value:.2f} ± {row.error:.2f}"
-        holds = {"yes": True, "no": False}.get(row.verdict)
-        yield Row(f"panel/{row.name}/above_chance", row.above_chance, "share", MARGIN, holds, condition=said)
+        said += f", chance {row.figures['chance']:.2f}, best {name} {value:.2f} ± {row.error:.2f}"
+    holds = {"yes": True, "no": False}.get(row.verdict)
+    yield Row(f"panel/{row.name}/above_chance", row.above_chance, "share", MARGIN, holds, condition=said)
+    if "patterns" in row.figures:
         patterns = row.figures["patterns"]
         yield Row(f"panel/{row.name}/patterns", patterns, "repaired", COMPILED, patterns < COMPILED, condition=said)
         yield Row(f"panel/{row.name}/grammar", row.figures["grammar"], "repaired", condition="knows both voices")
+    for name in ("oracle", "sound", "agrees"):
+        if name in row.figures:
+            share = row.figures[name]
+            n = row.asked if name == "agrees" else row.problems
+            yield Row(f"panel/{row.name}/{name}", share, "share", 1.0, share == 1.0, condition=f"{n} problems")
 
 
 def agreement_rows(instances: Sequence[Instance], pool: ProcessPoolExecutor) -> Iterator[Row]:
@@ -215,10 +253,13 @@ def huge_rows(pool: ProcessPoolExecutor) -> Iterator[Row]:
     yield Row("huge/oracle", known, "repaired", 1.0, known == 1.0, condition=f"{min(sizes)} to {max(sizes)} rows")
 
 
-def measured(quick: bool, alone: bool, within: float, kept: list[PanelRow]) -> Iterator[Row]:
-    n = 1 if quick else 20
-    yield from panel_rows(quick, Notebook(default_folder().parent / "ordebug-panel"), within, kept)
-    if alone:
+def measured(chosen: argparse.Namespace, kept: list[PanelRow]) -> Iterator[Row]:
+    if chosen.pace:
+        yield from pace_rows([], chosen.quick)
+        return
+    n = 1 if chosen.quick else 20
+    yield from panel_rows(chosen, kept)
+    if chosen.panel:
         return
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as name, ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
@@ -226,43 +267,49 @@ def measured(quick: bool, alone: bool, within: float, kept: list[PanelRow]) -> I
         instances = load_directory(Path(name) / "first").instances
         yield from certificate_rows(instances, n, pool)
         yield from agreement_rows(instances, pool)
-        yield from split_rows(1 if quick else 4, pool)
+        yield from split_rows(1 if chosen.quick else 4, pool)
         yield from baseline_rows(instances, pool)
-        yield from pace_rows(instances, quick)
-        if not quick:
+        yield from pace_rows(instances, chosen.quick)
+        if not chosen.quick:
             yield from huge_rows(pool)
     yield from import_rows()
 
 
-def write_panel(rows: Sequence[PanelRow]) -> None:
-    """Put the panel between its marks in the documentation."""
+def write_panel(rows: Sequence[PanelRow], chosen: argparse.Namespace) -> None:
+    """The figures so far, in a file."""
+    held = {"seed": chosen.seed, "generator": generator_digest(), "rows": [asdict(row) for row in rows]}
+    chosen.write.write_bytes(orjson.dumps(held, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+def render(file: Path) -> None:
+    """Put the figures of a file between the panel's marks in the documentation."""
+    rows = [PanelRow(**row) for row in orjson.loads(file.read_bytes())["rows"]]
     text = DOCS.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     DOCS.write_text(f"{before}{BEGIN}\n{markdown(rows)}\n{END}{after}", encoding="utf-8")
 
 
-def taken(flag: str) -> bool:
-    """Whether a flag of this bench alone was given; the common ones are read by `arguments`."""
-    found = flag in sys.argv
-    sys.argv = [word for word in sys.argv if word != flag]
-    return found
-
-
-def seconds() -> float:
-    """The number after `--within`."""
-    if "--within" not in sys.argv:
-        return math.inf
-    place = sys.argv.index("--within")
-    found = float(sys.argv[place + 1])
-    del sys.argv[place : place + 2]
-    return found
+def own_arguments() -> argparse.Namespace:
+    """The flags of this bench, and the common ones."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--panel", action="store_true")
+    parser.add_argument("--pace", action="store_true")
+    parser.add_argument("--only", nargs="*", default=())
+    parser.add_argument("--workers", type=int, default=PROCESSES)
+    parser.add_argument("--within", type=float, default=math.inf)
+    parser.add_argument("--seed", type=int, default=HELD_OUT_SEED)
+    parser.add_argument("--notebook", type=Path, default=default_folder().parent / "ordebug-panel")
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--render", type=Path)
+    chosen, rest = parser.parse_known_args()
+    sys.argv[1:] = rest
+    return argparse.Namespace(**vars(chosen), **vars(arguments(__doc__)))
 
 
 if __name__ == "__main__":
-    writes, alone, within = taken("--write"), taken("--panel"), seconds()
-    chosen = arguments(__doc__)
-    found: list[PanelRow] = []
-    report(measured(chosen.quick, alone, within, found), chosen.json)
-    if writes:
-        write_panel(found)
+    chosen = own_arguments()
+    if chosen.render:
+        render(chosen.render)
+    else:
+        report(measured(chosen, []), chosen.json)

@@ -6,6 +6,7 @@ import math
 
 from whet.envs.ordebug.equivalence import close
 from whet.envs.ordebug.instance import Instance
+from whet.envs.ordebug.ladder import MISSING
 from whet.envs.ordebug.model import LinearProgram
 
 _KINDS = {"continuous": "Continuous", "integer": "Integer", "binary": "Integer"}
@@ -38,8 +39,16 @@ def solve(model: LinearProgram) -> tuple[str, float | None]:
 
 
 def agrees(instance: Instance) -> bool:
-    """Whether CBC finds the broken model infeasible and the original as good as the certificate says."""
-    if solve(instance.sabotaged)[0] != "infeasible":
-        return False
+    """Whether CBC finds the original as good as the certificate says and the broken model infeasible.
+
+    A model that lacks a row has a solution, and a better one.
+    """
+    recorded = instance.certificate.original_objective
     status, objective = solve(instance.original)
-    return status == "optimal" and objective is not None and close(objective, instance.certificate.original_objective)
+    if status != "optimal" or objective is None or not close(objective, recorded):
+        return False
+    status, objective = solve(instance.sabotaged)
+    if instance.kind != MISSING:
+        return status == "infeasible"
+    better = objective is not None and (objective > recorded if instance.original.maximize else objective < recorded)
+    return status == "optimal" and better

@@ -16,11 +16,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from whet.envs.ordebug.edits import DropRow, Edit, SetBounds, SetCoef, SetRhs, SetSense, SetType, apply_all, element
+from whet.envs.ordebug.edits import (
+    AddRow,
+    DropRow,
+    Edit,
+    SetBounds,
+    SetCoef,
+    SetRhs,
+    SetSense,
+    SetType,
+    apply_all,
+    element,
+)
 from whet.envs.ordebug.equivalence import Checker
 from whet.envs.ordebug.families import FAMILIES
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Instance, SpecForm, shown_elements
+from whet.envs.ordebug.ladder import MISSING
 from whet.envs.ordebug.model import INF, LinearProgram, LinearRow, ModelError, Sense
 from whet.envs.ordebug.prose.comprehension import Comprehension, Demand, gather, grammar_of
 from whet.envs.ordebug.prose.figures import COUNTED, number_of
@@ -361,6 +373,9 @@ def attempt(instance: Instance, form: SpecForm, knows: Knowledge = "grammar") ->
     text = instance.specification(form).text
     reader = read_prose(text, instance.family, knows) if form == "prose" else read_table(text)
     model, full = instance.sabotaged, form == "table" or knows == "grammar"
+    if instance.kind == MISSING:
+        added = absent(reader, model)
+        return Attempt(added is not None, added is not None and Checker(instance.original).repaired(added.apply(model)))
     for turn in range(3):
         iis = find_iis(model)
         if iis is None:
@@ -377,6 +392,19 @@ def attempt(instance: Instance, form: SpecForm, knows: Knowledge = "grammar") ->
             return Attempt(turn > 0, False)
         model = fixed
     return Attempt(True, Checker(instance.original).repaired(model))
+
+
+def absent(reader: Reader, model: LinearProgram) -> AddRow | None:
+    """The first requirement that no row says: one that was understood, else one pieced together from plain words."""
+    rows = [demand for demand in reader.found.rows if not any(_met(demand, row) for row in model.rows)]
+    for passage in reader.passages:
+        unsaid = not any(set(passage.lines) == dict(row.terms).keys() for row in model.rows)
+        if unsaid and passage.lines and passage.sense and len(passage.values) == 1:
+            rows.append((tuple((name, 1.0) for name in sorted(passage.lines)), passage.sense, min(passage.values)))
+    if not rows:
+        return None
+    terms, sense, rhs = rows[0]
+    return AddRow("absent", tuple(terms), sense, rhs)  # type: ignore[arg-type]
 
 
 def _left_over(model: LinearProgram, doubtful: Sequence[str], whole: bool) -> list[list[Edit]]:

@@ -1,4 +1,5 @@
-"""How fast the play of `ordebug` is: steps a second, milliseconds for a subsystem, two processes against one.
+"""The play of `ordebug`: what reference policies repair, and how fast it is in steps a second, milliseconds for a
+subsystem, two processes against one.
 
 Functions for `bench/ordebug.py`; CPU time, because a machine may be shared.
 """
@@ -11,14 +12,31 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
-from whet.envs.ordebug.environment import task_of
+from whet.envs.ordebug.environment import OrDebug, task_of
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Instance
+from whet.envs.ordebug.ladder import CELLS
 from whet.envs.ordebug.model import LinearProgram
 from whet.envs.ordebug.play import OrDebugSettings, play
 from whet.rollout.drive import drive
 from whet.rollout.workbench import Workbench
 from whet.types import Label
+
+SHOWN = 100
+"""Rows above which a model is not shown at once: its attempts are played under `reveal=query`."""
+
+
+def repaired(played: tuple[Instance, str]) -> bool:
+    """Whether a reference policy repairs the model in the play."""
+    instance, policy = played
+    shown = len(instance.sabotaged.rows) <= SHOWN
+    settings = OrDebugSettings(max_steps=40, reveal="full" if shown else "query")
+    task = task_of(instance, "test", 0, Label(instance.kind, instance.difficulty), settings)
+    environment = OrDebug("ordebug", settings, cells=(CELLS[0].name,))
+    answer = environment.baselines()[policy]
+    with Workbench() as perform:
+        driven = drive(environment.play(task), lambda said, _: answer(task, said), perform)
+    return driven.score.hard == 1
 
 
 @dataclass(frozen=True, slots=True)

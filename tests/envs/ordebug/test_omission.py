@@ -8,9 +8,15 @@ from envs.ordebug.puzzles import acts, driven, made, played
 from whet.envs.base import Messages
 from whet.envs.ordebug.certificate import verify
 from whet.envs.ordebug.edits import AddRow
+from whet.envs.ordebug.families import FAMILIES
 from whet.envs.ordebug.family import FAMILY
+from whet.envs.ordebug.ladder import EVERY_CELL
+from whet.envs.ordebug.maker import make
+from whet.envs.ordebug.prose.comprehension import misread, understood
+from whet.envs.ordebug.prose.voices import voice_of
 from whet.envs.ordebug.solver import solve
-from whet.types import Ask
+from whet.envs.splits import split_of
+from whet.types import SPLITS, Ask, Split
 
 NAMES = ["tiny_near_missing", "small_near_missing"]
 
@@ -56,3 +62,12 @@ def test_the_prompt_says_that_something_is_missing_and_nothing_contradicts() -> 
     driven(made("tiny_near_missing"), answer)
     assert "Find what is\nmissing" in heard[0]
     assert "There is no contradiction to show. Solver: optimal" in heard[1]
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_its_content_belongs_to_the_split_that_was_asked_for_and_the_text_has_that_splits_voice(split: Split) -> None:
+    for index in range(3):
+        one = make(EVERY_CELL["tiny_near_missing"], split, index)
+        assert split_of(one.content) == split
+        told = understood(one.prose.text, FAMILIES[one.family], [voice_of(split)])
+        assert misread(told, one.original) == []

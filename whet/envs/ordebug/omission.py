@@ -31,6 +31,7 @@ NOTHING_SHOWN = Iis((), ())
 
 def omitted(rng: random.Random, cell: Cell, draft: ProblemDraft) -> Instance | None:
     """The draft without one of its rows; None where the row that was drawn does not matter."""
+    content = draft.content  # before rows are numbered anew: it is what the split was chosen by
     draft = _last(draft, rng.choice(draft.model.rows).name)
     original, gone = draft.model, draft.model.rows[-1]
     sabotaged = original.without_row(gone.name)
@@ -43,12 +44,12 @@ def omitted(rng: random.Random, cell: Cell, draft: ProblemDraft) -> Instance | N
         return None
     repair = AddRow(gone.name, gone.terms, gone.sense, gone.rhs)
     fault = PlantedFault(cell.kind, "missing_row", (repair,), "a requirement is missing from the model")
-    prose, table = specifications(rng, draft, voice_of(splits.split_of(draft.content)))
+    prose, table = specifications(rng, draft, voice_of(splits.split_of(content)))
     if cell.sizes == ("tiny",) and len(prose.text) + len(algebra(original)) > BRIEF:
         return None
     certificate = certify(original, (fault,), NOTHING_SHOWN, (), 1, DropOutcome(False, False), checker)
     return Instance(
-        instance_id(draft.content, sabotaged), cell.kind, cell.difficulty, draft.family, draft.content, prose, table,
+        instance_id(content, sabotaged), cell.kind, cell.difficulty, draft.family, content, prose, table,
         original, sabotaged, (fault,), certificate,
     )  # fmt: skip
 
