@@ -5,10 +5,10 @@ python bench/rl.py arm sft --seed 0 --work DIR            trains an arm and meas
 python bench/rl.py arm grpo --seed 0 --work DIR           from the arm `sft` of the same seed
 python bench/rl.py collect --work DIR --out results/ordebug_rl.json
 
-An arm is a config of examples/rl with what differs set by name, trained by `whet.train` under its gate, and then played at
-temperature 0 on problems of split test: every rung on which the specification is a table, a hard mixture, and trades that
-no training problem is of. What an arm took, in seconds, is that of its training alone; several arms on one GPU at a time
-make each slower, so they are compared as they ran: side by side.
+An arm is a config of examples/rl with what differs set by name, trained by `whet.train` under its gate, and then
+played at temperature 0 on problems of split test: every rung on which the specification is a table, a hard mixture, and
+trades that no training problem is of. What an arm took, in seconds, is that of its training alone; several arms on one
+GPU at a time make each slower, so they are compared as they ran: side by side.
 """
 
 from __future__ import annotations
