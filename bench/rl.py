@@ -53,7 +53,12 @@ FIGURES = {
 }
 TRACES = int(os.environ.get("RL_TRACES", "2000"))
 BASE = os.environ.get("RL_BASE", "hf:smollm2")
-SAMPLING = ("target.sampling.temperature=0", "target.sampling.max_tokens=256", "control.target.slots=128")
+SAMPLING = (
+    "target.sampling.temperature=0",
+    "target.sampling.max_tokens=256",
+    "control.target.slots=64",
+    "control.target.context=4096",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +83,8 @@ ARMS = {
 # ---------------------------------------------------------------------------------------------- problems, beforehand
 
 
-def warm(work: Path, processes: int, rungs: Sequence[str]) -> None:
-    """Everything that arms will ask for, into the cache; the worked attempts into a file."""
+def warm(processes: int, rungs: Sequence[str]) -> None:
+    """Every problem that arms will ask for, into the cache."""
     began = time.monotonic()
     wanted: list[tuple[Mapping[str, Any], Any, list[int]]] = []
     for name in rungs:
@@ -97,7 +102,10 @@ def warm(work: Path, processes: int, rungs: Sequence[str]) -> None:
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         done = sum(pool.map(_made, jobs))
     print(f"{done} problems, {time.monotonic() - began:.0f} s", flush=True)
-    traces = work / "traces.jsonl"
+
+
+def worked_attempts(work: Path, processes: int) -> None:
+    began, traces = time.monotonic(), work / "traces.jsonl"
     if not traces.exists():
         args = dict(load_train_config(CONFIGS / "ordebug_sft.toml", None, ()).env.args)
         told = write_traces(traces, n=TRACES, args=args, processes=processes)
@@ -123,8 +131,16 @@ def _made(job: tuple[Mapping[str, Any], Any, Sequence[int]]) -> int:
 # ---------------------------------------------------------------------------------------------- one arm
 
 
-def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], rungs: Sequence[str], label: str) -> None:
-    """Train an arm under a seed and measure what came of it."""
+def run_arm(
+    name: str,
+    seed: int,
+    work: Path,
+    overrides: Sequence[str],
+    rungs: Sequence[str],
+    label: str,
+    checkpoint: Path | None = None,
+) -> None:
+    """Train an arm under a seed and measure what came of it; a checkpoint that is given is measured as it is."""
     place = work / f"{label or name}_{seed}"
     found = place / "arm.json"
     if found.exists():
@@ -132,7 +148,11 @@ def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], rungs: S
         return
     arm, told = ARMS[name], {"arm": label or name, "seed": seed, "overrides": list(overrides)}
     model = BASE
-    if arm.config:
+    if arm.config and checkpoint is not None:
+        _keep_adapter(checkpoint, place / "adapter")
+        told["checkpoint"] = checkpoint.name
+        model = f"{BASE}+{place / 'adapter'}"
+    elif arm.config:
         told |= _trained(arm, seed, work, place, overrides)
         model = f"{BASE}+{place / 'adapter'}"
     told["rungs"] = {rung: _measured(model, rung, place) for rung in rungs}
@@ -231,13 +251,15 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], dest="overrides")
     parser.add_argument("--rungs", default=",".join(RUNGS))
     parser.add_argument("--label", default="")
+    parser.add_argument("--checkpoint", type=Path, help="of a training that was cut short: measured as it is")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     work, rungs = given.work.resolve(), [name for name in given.rungs.split(",") if name]
     if given.what == "warm":
-        warm(work, given.processes, rungs)
+        worked_attempts(work, given.processes)
+        warm(given.processes, rungs)
     else:
-        run_arm(given.name, given.seed, work, given.overrides, rungs, given.label)
+        run_arm(given.name, given.seed, work, given.overrides, rungs, given.label, given.checkpoint)
 
 
 if __name__ == "__main__":

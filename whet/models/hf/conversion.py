@@ -18,7 +18,7 @@ from whet.errors import WhetError
 from whet.models.embedded.gguf import find_weights, read_weights
 from whet.models.hf.safetensors import save_model
 
-VERSION = "1"
+VERSION = "2"
 """Of the conversion: a copy made by another is not used."""
 
 
@@ -55,13 +55,14 @@ def _convert(file: Path, place: Path) -> None:
 
 def _write(file: Path, folder: Path) -> None:
     model, tokenizer = _unpacked(file)
-    ends = tokenizer.eos_token
     if not tokenizer.chat_template:
         raise WhetError(f"{file} has no chat template: a base model cannot hold a conversation")
-    if not ends or model.generation_config.eos_token_id is None:
-        raise WhetError(f"{file} names no end token: replies would never end")
-    if ends not in tokenizer.chat_template:
-        raise WhetError(f"{file}: its turns do not end with its end token {ends}: replies would never end")
+    ends = end_of_reply(tokenizer)
+    if ends is None or model.generation_config.eos_token_id is None:
+        raise WhetError(f"{file}: its chat template ends a reply with no special token: replies would never end")
+    # Some versions of transformers read another token off the file than the one that its template writes.
+    tokenizer.eos_token = ends
+    model.config.eos_token_id = model.generation_config.eos_token_id = tokenizer.eos_token_id
     if model.get_input_embeddings().weight.shape[0] < len(tokenizer):
         raise WhetError(f"{file}: {len(tokenizer)} tokens in its vocabulary, fewer in its weights: a damaged file")
     tokenizer.clean_up_tokenization_spaces = False
@@ -93,3 +94,14 @@ def _unpacked(file: Path) -> tuple[Any, Any]:
     model.load_state_dict(held.state_dict(), strict=True)
     model.generation_config = held.generation_config
     return model, tokenizer
+
+
+_SAID = "here stood a reply"
+
+
+def end_of_reply(tokenizer: Any) -> str | None:
+    """The token that the chat template writes after a reply; None where it is a piece of text like any other."""
+    talk = [{"role": "user", "content": "?"}, {"role": "assistant", "content": _SAID}]
+    after = tokenizer.apply_chat_template(talk, tokenize=False).partition(_SAID)[2].lstrip()
+    known = {str(token) for token in tokenizer.added_tokens_decoder.values()} | set(tokenizer.all_special_tokens)
+    return max((token for token in known if token and after.startswith(token)), key=len, default=None)
