@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -204,3 +206,14 @@ def test_demonstrations_are_varied_and_within_the_limit(reveal: Any) -> None:
     assert all(len(one) <= 6 and one[-1].action.name == "submit" for one in told)
     assert len({tuple(step.action for step in one) for one in told}) > 2
     assert len({one[0].thought for one in told}) == 3
+
+
+def test_every_name_that_the_page_gives_for_a_config_is_an_environment() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "ordebug.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| `ordebug/(\w+)` \| (.+) \|$", page, re.MULTILINE)
+    assert len(rows) >= 10
+    for variant, told in rows:
+        args = tomllib.loads("\n".join(re.findall(r"`([^`]+)`", told)))
+        env = FAMILY.build(variant, "", args)
+        assert env.size("train") == (0 if args.get("families") == "held_out" else None)
+        assert env.label("test", 0).difficulty == variant
