@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from whet.envs.ordebug.equivalence import Checker
 from whet.envs.ordebug.model import INF, Column, Kind, LinearProgram, LinearRow, Sense
 
-NAMES = ("tiny_near_A", "tiny_near_B", "tiny_near_C", "tiny_near_D", "small_near_A")
+NAMES = ("tiny_near_A", "tiny_near_B", "tiny_near_C", "tiny_near_D")
 TURNED: dict[Sense, Sense] = {"<=": ">=", ">=": "<=", "=": "="}
 FACTORS = (-3.0, -1.0, -0.25, 0.5, 2.0, 10.0)
 
 models = st.sampled_from(NAMES)
-draws = settings(max_examples=40, deadline=None, derandomize=True)
+draws = settings(max_examples=30, deadline=None, derandomize=True)
 
 
 @functools.cache
