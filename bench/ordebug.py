@@ -281,7 +281,8 @@ def measured(chosen: argparse.Namespace, kept: list[PanelRow]) -> Iterator[Row]:
 def asked_model(chosen: argparse.Namespace) -> Iterator[Row]:
     """A model on the rungs that it could climb; its rows stand beside the panel's in the file."""
     rows = []
-    for row in model_rows(chosen.model, QUICK, chosen.notebook / "runs"):
+    asked = (QUICK // 2, 1) if chosen.quick else (4 * QUICK, 3)
+    for row in model_rows(chosen.model, asked[0], chosen.notebook / "runs", asked[1]):
         rows.append(row)
         said = f"{row.problems} problems, {row.submitted:.0%} submitted, {row.malformed:.0%} of steps malformed"
         yield Row(f"model/{row.rung}/{row.form}", row.repaired, "repaired", condition=said)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 RUNGS = (("tiny_near", "table"), ("tiny_near", "prose"), ("small_near", "table"))
-STEPS, TOKENS = 5, 128
+STEPS, TOKENS = 5, 48
 """Actions of an attempt, and tokens of a reply: enough to look, edit and submit."""
 
 
@@ -28,13 +28,13 @@ class ModelRow:
     malformed: float
 
 
-def model_rows(address: str, problems: int, runs: Path) -> Iterator[ModelRow]:
-    """A row for each rung, on problems of split `test`, greedily, in attempts of `STEPS` actions."""
+def model_rows(address: str, problems: int, runs: Path, rungs: int = len(RUNGS)) -> Iterator[ModelRow]:
+    """A row for each of the first rungs, on problems of split `test`, greedily, in attempts of `STEPS` actions."""
     import whet  # here, because the panel alone needs none of this
     from whet.apps.ordebug.figures import measure
     from whet.run.workspace import open_run
 
-    for rung, form in RUNGS:
+    for rung, form in RUNGS[:rungs]:
         overrides = [f"env.args.spec={form}", f"env.args.max_steps={STEPS}", "eval.floor=false"]
         overrides += [f"target.sampling.max_tokens={TOKENS}", "target.sampling.temperature=0"]
         result = whet.evaluate(f"ordebug/{rung}", address, n=problems, split="test", overrides=overrides, runs=runs)
