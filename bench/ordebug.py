@@ -305,6 +305,8 @@ def render(file: Path) -> None:
     """Put the figures of a file between the panel's marks in the documentation."""
     held = orjson.loads(file.read_bytes())
     tables = markdown([PanelRow(**row) for row in held["rows"]])
+    if "seed" in held:
+        tables += f"\n\nSeed {held['seed']:,}."
     if "models" in held:
         tables += "\n\n" + ordebug_model.markdown([ModelRow(**row) for row in held["models"]])
     text = DOCS.read_text(encoding="utf-8")
