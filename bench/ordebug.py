@@ -1,11 +1,12 @@
 """Environment `ordebug`: problems and certificates, the panel of adversaries for every cell, policies, pace, imports.
 
 `--quick` takes a few problems of each cell; `--pace` measures steps a second alone, `--panel` the panel alone,
-`--workers N` of its problems at a time; `--only NAME ...` takes the groups whose names begin so. `--write FILE` keeps
-its figures, `--render FILE` puts them into docs/ordebug.md without measuring. What the panel has seen is kept problem
-by problem under `--notebook DIR` (default: the user's cache): started again, it goes on where it stopped. `--within
-SECONDS` ends it early, with the problems that there are. Needs the extra `ordebug-bench` (scikit-learn, PuLP with CBC);
-runs from the repository's root with PYTHONPATH=. where the package is not installed.
+`--workers N` of its problems at a time; `--only NAME ...` takes the groups whose names begin so; `--model ADDRESS` asks
+a language model alone. `--write FILE` keeps the figures, `--render FILE` puts them into docs/ordebug.md without
+measuring. What the panel has seen is kept problem by problem under `--notebook DIR` (default: the user's cache):
+started again, it goes on where it stopped. `--within SECONDS` ends it early, with the problems that there are. Needs
+the extra `ordebug-bench` (scikit-learn, PuLP with CBC); runs from the repository's root with PYTHONPATH=. where the
+package is not installed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from pathlib import Path
 from statistics import fmean
 
 import ordebug_cbc as cbc
+import ordebug_model
 import orjson
+from ordebug_model import ModelRow, model_rows
 from ordebug_notebook import Notebook, gathered
 from ordebug_opinion import Group
 from ordebug_panel import COMPILED, MARGIN, PanelRow, markdown, panel_row
@@ -254,8 +257,8 @@ def huge_rows(pool: ProcessPoolExecutor) -> Iterator[Row]:
 
 
 def measured(chosen: argparse.Namespace, kept: list[PanelRow]) -> Iterator[Row]:
-    if chosen.pace:
-        yield from pace_rows([], chosen.quick)
+    if chosen.pace or chosen.model:
+        yield from asked_model(chosen) if chosen.model else pace_rows([], chosen.quick)
         return
     n = 1 if chosen.quick else 20
     yield from panel_rows(chosen, kept)
@@ -275,19 +278,41 @@ def measured(chosen: argparse.Namespace, kept: list[PanelRow]) -> Iterator[Row]:
     yield from import_rows()
 
 
+def asked_model(chosen: argparse.Namespace) -> Iterator[Row]:
+    """A model on the rungs that it could climb; its rows stand beside the panel's in the file."""
+    rows = []
+    asked = (QUICK // 2, 1) if chosen.quick else (4 * QUICK, 3)
+    for row in model_rows(chosen.model, asked[0], chosen.notebook / "runs", asked[1]):
+        rows.append(row)
+        said = f"{row.problems} problems, {row.submitted:.0%} submitted, {row.malformed:.0%} of steps malformed"
+        yield Row(f"model/{row.rung}/{row.form}", row.repaired, "repaired", condition=said)
+    if chosen.write:
+        keep(chosen.write, models=[asdict(row) for row in rows])
+
+
 def write_panel(rows: Sequence[PanelRow], chosen: argparse.Namespace) -> None:
     """The figures so far, in a file."""
-    held = {"seed": chosen.seed, "generator": generator_digest(), "rows": [asdict(row) for row in rows]}
-    chosen.write.write_bytes(orjson.dumps(held, option=orjson.OPT_INDENT_2) + b"\n")
+    keep(chosen.write, seed=chosen.seed, generator=generator_digest(), rows=[asdict(row) for row in rows])
+
+
+def keep(file: Path, **parts: object) -> None:
+    """Put parts into a file of figures, the others left as they are."""
+    held = orjson.loads(file.read_bytes()) if file.exists() else {}
+    file.write_bytes(orjson.dumps(held | parts, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def render(file: Path) -> None:
     """Put the figures of a file between the panel's marks in the documentation."""
-    rows = [PanelRow(**row) for row in orjson.loads(file.read_bytes())["rows"]]
+    held = orjson.loads(file.read_bytes())
+    tables = markdown([PanelRow(**row) for row in held["rows"]])
+    if "seed" in held:
+        tables += f"\n\nSeed {held['seed']:,}."
+    if "models" in held:
+        tables += "\n\n" + ordebug_model.markdown([ModelRow(**row) for row in held["models"]])
     text = DOCS.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    DOCS.write_text(f"{before}{BEGIN}\n{markdown(rows)}\n{END}{after}", encoding="utf-8")
+    DOCS.write_text(f"{before}{BEGIN}\n{tables}\n{END}{after}", encoding="utf-8")
 
 
 def own_arguments() -> argparse.Namespace:
@@ -295,6 +320,7 @@ def own_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--panel", action="store_true")
     parser.add_argument("--pace", action="store_true")
+    parser.add_argument("--model")
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--workers", type=int, default=PROCESSES)
     parser.add_argument("--within", type=float, default=math.inf)

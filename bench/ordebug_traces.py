@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from statistics import median, quantiles
+from typing import Any
 
 from rows import Row, arguments, report
 from transformers import AutoTokenizer
@@ -20,6 +21,9 @@ from whet.models.hf.address import base_folder
 MEDIAN = 1500
 """Tokens that the median on tiny, in table form, must stay under."""
 
+PROMPT = 900
+"""Tokens that a prompt on tiny must stay within."""
+
 
 def measured(quick: bool) -> Iterator[Row]:
     tokenizer = AutoTokenizer.from_pretrained(base_folder("smollm2"))
@@ -28,11 +32,18 @@ def measured(quick: bool) -> Iterator[Row]:
             env = FAMILY.build("", "", {"size": size, "subtlety": "near", "spec": form})
             assert isinstance(env, OrDebug)
             told = [record["messages"] for record, _ in traces(env, range(10 if quick else 40))]
-            lengths = [len(tokenizer.apply_chat_template(said, tokenize=True)["input_ids"]) for said in told]
+            lengths = [_tokens(tokenizer, said) for said in told]
             middle, high = median(lengths), quantiles(lengths, n=20)[-1]
             bar, holds = (float(MEDIAN), middle < MEDIAN) if (size, form) == ("tiny", "table") else (None, None)
             said = f"{len(lengths)} traces, p95 {high:.0f}, longest {max(lengths)}"
             yield Row(f"traces/{size}_near/{form}", middle, "tokens", bar, holds, condition=said)
+            longest = max(_tokens(tokenizer, said[:1]) for said in told)
+            bar, holds = (float(PROMPT), longest <= PROMPT) if size == "tiny" else (None, None)
+            yield Row(f"prompt/{size}_near/{form}", longest, "tokens", bar, holds, condition="the longest prompt")
+
+
+def _tokens(tokenizer: Any, said: Any) -> int:
+    return len(tokenizer.apply_chat_template(said, tokenize=True)["input_ids"])
 
 
 if __name__ == "__main__":

@@ -60,6 +60,7 @@ def instance(*repair: Edit, original: LinearProgram = BAKERY, breaking: Sequence
     )
 
 
+@functools.cache
 def flipped() -> Instance:
     """The flour row with its sense the wrong way round and the demand row too high to live with it."""
     return instance(SetSense("r2", "<="), breaking=[SetSense("r2", ">=")], original=_tight())
@@ -70,22 +71,26 @@ def _tight() -> LinearProgram:
     return apply_all(BAKERY, [SetRhs("r1", 20.0), SetBounds("x1", 0.0, 15.0)])
 
 
+@functools.cache
 def crossed() -> Instance:
     """A lower bound above the upper one."""
     return instance(SetBounds("x1", 0.0, 40.0), breaking=[SetBounds("x1", 60.0, 40.0)])
 
 
+@functools.cache
 def typed() -> Instance:
     """An integer column made binary, where more than one is needed."""
     original = apply_all(BAKERY, [SetRhs("r4", 20.0), SetBounds("x2", 0.0, 15.0)])
     return instance(SetType("x3", "integer", (0.0, 10.0)), breaking=[SetType("x3", "binary")], original=original)
 
 
+@functools.cache
 def doubled() -> Instance:
     """A row too many that contradicts the hours; the repair drops it."""
     return instance(DropRow("r5"), breaking=[AddRow("r5", (("x1", 2.0), ("x2", 1.0)), ">=", 80.0)])
 
 
+@functools.cache
 def twofold() -> Instance:
     """Two independent faults: both must be undone."""
     original = _tight()

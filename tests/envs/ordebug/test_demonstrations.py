@@ -29,7 +29,7 @@ INSTANCES: list[Instance] = []
 
 def instances() -> list[Instance]:
     if not INSTANCES:
-        INSTANCES.extend(made(name, index) for name in NAMES for index in range(2))
+        INSTANCES.extend(made(name, index) for name in NAMES for index in range(2 if name.startswith("tiny") else 1))
     return INSTANCES
 
 

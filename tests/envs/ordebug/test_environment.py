@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from whet.envs.ordebug.play import OrDebugSettings
 from whet.errors import WhetError
 from whet.rollout.drive import drive
 from whet.rollout.workbench import Workbench
+from whet.run.contract import likeness
 from whet.run.contract.check import check
 
 SAMPLE = Path(__file__).parent / "data" / "sample"
@@ -140,7 +143,9 @@ def test_the_prompt_tells_neither_type_nor_difficulty() -> None:
 
 
 @pytest.mark.parametrize("args", [{}, {"reveal": "query", "protocol": "tools", "reward": "composite"}])
-def test_the_promises_of_an_environment_are_kept(args: dict[str, Any]) -> None:
+def test_the_promises_of_an_environment_are_kept(args: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(likeness, "LEAST_TASKS", 8)  # what is near-duplicate warns and fails nothing
+    monkeypatch.setattr(likeness, "MOST_SECONDS", 0.0)
     report = check(build("type_D_easy", **args), samples=6)
     assert [finding for finding in report.findings if finding.status == "fail"] == []
 
@@ -204,3 +209,14 @@ def test_demonstrations_are_varied_and_within_the_limit(reveal: Any) -> None:
     assert all(len(one) <= 6 and one[-1].action.name == "submit" for one in told)
     assert len({tuple(step.action for step in one) for one in told}) > 2
     assert len({one[0].thought for one in told}) == 3
+
+
+def test_every_name_that_the_page_gives_for_a_config_is_an_environment() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "ordebug.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| [^|]+ \| `ordebug/(\w+)` \| (.+) \|$", page, re.MULTILINE)
+    assert len(rows) >= 10
+    for variant, told in rows:
+        args = tomllib.loads("\n".join(re.findall(r"`([^`]+)`", told)))
+        env = FAMILY.build(variant, "", args)
+        assert env.size("train") == (0 if args.get("families") == "held_out" else None)
+        assert env.label("test", 0).difficulty == variant
