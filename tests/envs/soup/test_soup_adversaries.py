@@ -51,7 +51,7 @@ def test_looking_first_costs_nothing(perform: Perform) -> None:
 def test_a_single_answer_has_one_free_look(perform: Perform) -> None:
     env = soup(rung="answer", difficulty="easy")
     task = small_tasks(env, 1)[0]
-    look, right = call("run_python", "print(1)"), ok(task.truth["answers"][0])
+    look, right = call("run_python", "print(1)"), ok(task.truth["answer"])
     rewards = [score(env, task, perform, *[look] * looks, right).reward for looks in (0, 1, 2, 3)]
     assert rewards == pytest.approx([0.0, 1.0, 1.0, 0.9])
 

@@ -88,7 +88,7 @@ def test_an_answerable_page_withholds_something_too_that_is_not_asked() -> None:
     signs = 0
     for name in KINDS:
         drawn = small(kinds()[name], "train", 0)
-        if drawn.matters[0][0].hide == "other" and drawn.kind.difficulty != "primer":
+        if drawn.pages[0].hide == "other" and drawn.kind.difficulty != "primer":
             page, draft = drawn.page(0)
             assert draft.limit is None
             signs += bool(draft.stubs) or "<small>" in page.html or "<a href" in page.html

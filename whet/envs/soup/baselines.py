@@ -15,7 +15,10 @@ from typing import Any
 import orjson
 
 from whet.envs.base import Baseline, Messages
+from whet.envs.soup.draw import SiteDraft
 from whet.envs.soup.prompt import Rung
+from whet.envs.soup.proximity import proximity_program
+from whet.envs.soup.site import HALVES
 from whet.types import Message, Reply, Task, ToolCall
 
 _SHAPE = r"""
@@ -146,8 +149,8 @@ def constant_program(value: Any) -> str:
     return f"VALUE = {value!r}\ndef extract(html):\n    return VALUE\n"
 
 
-def baselines(rung: Rung, training: Callable[[int], list[Task]]) -> dict[str, Baseline]:
-    """All of them by name; `training` gives tasks from which the most frequent answers are learned."""
+def baselines(rung: Rung, training: Callable[[int], list[SiteDraft]]) -> dict[str, Baseline]:
+    """All of them by name; `training` gives the drafts from which the most frequent answers are learned."""
     frequent = FrequentValue(training)
 
     def fixed(code: str) -> Baseline:
@@ -162,6 +165,8 @@ def baselines(rung: Rung, training: Callable[[int], list[Task]]) -> dict[str, Ba
         "frequent-value": lambda task, said: _by_program(rung, said, constant_program(frequent.of(task))),
         "question-words": fixed(WORDS),
         "first-plausible": fixed(PLAUSIBLE),
+        "labels": fixed(proximity_program(["train"])),
+        "labels-of-both-halves": fixed(proximity_program(HALVES)),
         "memorise": lambda task, said: _memorise(rung, task, said),
     }
 
@@ -192,7 +197,7 @@ def _memorise(rung: Rung, task: Task, said: Messages) -> Reply | str:
     """The right answer for the explored page, as a constant: what an extractor is worth that only remembers."""
     if rung == "answer":
         return _by_program(rung, said, constant_program(None))
-    return _by_program(rung, said, constant_program(task.truth["answers"][0]))
+    return _by_program(rung, said, constant_program(task.truth["answer"]))
 
 
 def _by_program(rung: Rung, said: Messages, code: str) -> Reply | str:
@@ -210,7 +215,7 @@ def _by_program(rung: Rung, said: Messages, code: str) -> Reply | str:
 class FrequentValue:
     """What was right most often among training tasks of the same archetype."""
 
-    def __init__(self, training: Callable[[int], list[Task]]) -> None:
+    def __init__(self, training: Callable[[int], list[SiteDraft]]) -> None:
         self._training = training
         self._values: dict[str, Any] | None = None
 
@@ -218,8 +223,8 @@ class FrequentValue:
         if self._values is None:
             counts: dict[str, Counter[bytes]] = {}
             for known in self._training(TRAINING):
-                seen = counts.setdefault(known.label.kind, Counter())
-                seen.update(orjson.dumps(value) for value in known.truth["answers"])
+                seen = counts.setdefault(known.kind.name, Counter())
+                seen.update(orjson.dumps(value) for value in known.truths)
             self._values = {kind: orjson.loads(counter.most_common(1)[0][0]) for kind, counter in counts.items()}
         return self._values.get(task.label.kind)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from whet.envs.soup.site import Half
 from whet.envs.soup.traits import Trait
 
 PRELUDE = r"""
@@ -39,10 +40,14 @@ def soup_of(html):
     return BeautifulSoup(html, PARSER)
 def same(label, labels):
     return text(label).rstrip(": ").casefold() in [one.casefold() for one in labels]
+def pairs(box):
+    values = box.find_all(class_=VALUE)
+    labels = [label.get_text() for label in box.find_all(class_=LABEL)]
+    return zip(labels or [value[MARK] for value in values], values)
 def by_label(box, trait):
-    for label in box.find_all(class_=LABEL):
-        if same(label.get_text(), trait[2]):
-            return read(trait, label.find_next(class_=VALUE).get_text(" "))
+    for label, value in pairs(box):
+        if same(label, trait[2]):
+            return read(trait, value.get_text(" "))
     return None
 def by_class(box, trait):
     found = box.find(class_=CLASSES[trait[0]])
@@ -57,7 +62,10 @@ def record(box):
 def rows(box):
     if CLASSES:
         return [record(card) for card in box.find_all(class_=ROW)]
-    heads = [head.get_text() for head in box.find("thead").find_all("th")]
+    if box.find("thead"):
+        heads = [head.get_text() for head in box.find("thead").find_all("th")]
+    else:
+        heads = [cell[MARK] for cell in box.find(class_=ROW).find_all("td")]
     order = [next(trait for trait in TRAITS if same(head, trait[2])) for head in heads]
     made = []
     for line in box.find_all(class_=ROW):
@@ -67,9 +75,9 @@ def rows(box):
 """
 
 
-def names_of(traits: Sequence[Trait], classes: Mapping[str, str], **keys: str) -> str:
+def names_of(traits: Sequence[Trait], half: Half, classes: Mapping[str, str], **keys: str) -> str:
     """The names that the prelude wants: traits, their classes where a region has no labels, and classes of the site."""
-    told = [(trait.key, trait.sort, trait.labels, trait.words[0]) for trait in traits]
+    told = [(trait.key, trait.sort, trait.labels[half], trait.words[0]) for trait in traits]
     lines = [f"TRAITS = {told!r}", f"CLASSES = {dict(classes)!r}"]
     return "\n".join(lines + [f"{name} = {value!r}" for name, value in keys.items()])
 
