@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from whet.envs import splits
-from whet.envs.soup.archetype import ADDRESSES, SIZES, TaskKind
+from whet.envs.soup.archetype import ADDRESSES, TaskKind
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan
 from whet.envs.soup.site import Half, Size, site
 from whet.envs.soup.site.lexicon import pick
@@ -98,7 +98,7 @@ def draw(kind: TaskKind, split: Split, ordinal: int, seed: int, limits: bool = T
     plan = kind.plan(desk)
     choices = ADDRESSES[kind.difficulty]
     drawn = pick(rng, choices)
-    size = pick(rng, SIZES[kind.difficulty])
+    size = pick(rng, kind.sizes)
     limited = limits and is_limit(kind, split, ordinal, seed)
     count = min(UNSEEN[size], plan.unseen)
     gap = 1 + int(rng.random() * count) if count >= 5 and rng.random() < 0.4 else 0

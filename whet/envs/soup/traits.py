@@ -50,26 +50,23 @@ class SpellingHabit:
     label: int
 
     def amount(self, cents: int) -> str:
-        plain, grouped = f"{cents / 100:.2f}", f"{cents / 100:,.2f}"
-        return (
-            f"{self.symbol}{grouped}",
-            f"{grouped} {self.code}",
-            f"{self.code} {grouped}",
-            f"{self.symbol} {plain}",
-        )[self.money]
+        if self.money == 0:
+            return f"{self.symbol}{cents / 100:,.2f}"
+        if self.money == 1:
+            return f"{cents / 100:,.2f} {self.code}"
+        return f"{self.code} {cents / 100:,.2f}" if self.money == 2 else f"{self.symbol} {cents / 100:.2f}"
 
     def count(self, value: float, unit: str = "") -> str:
         text = f"{value:,}" if self.number else f"{value}"
         return f"{text} {unit}" if unit else text
 
     def date(self, value: date) -> str:
+        if self.day == 0:
+            return value.isoformat()
         month = MONTHS[value.month - 1]
-        return (
-            value.isoformat(),
-            f"{value.day} {month} {value.year}",
-            f"{month} {value.day}, {value.year}",
-            f"{value.day} {month[:3]} {value.year}",
-        )[self.day]
+        if self.day == 1:
+            return f"{value.day} {month} {value.year}"
+        return f"{month} {value.day}, {value.year}" if self.day == 2 else f"{value.day} {month[:3]} {value.year}"
 
     def labelled(self, label: str) -> str:
         return (label, f"{label}:", label.upper(), f"{label} ")[self.label]

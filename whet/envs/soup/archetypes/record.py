@@ -31,7 +31,7 @@ def names(region: TopicRegion) -> str:
     """What the oracle knows of a region."""
     desk = region.desk
     classes = {trait.key: desk.key(trait.key) for trait in region.traits} if region.bare else {}
-    keys = {"OWN": "own", "ROW": "row", "LABEL": "label", "VALUE": "value", "CUE": "cue"}
+    keys = {"OWN": "own", "ROW": "row", **({"CUE": "cue"} if region.bare else {"LABEL": "label", "VALUE": "value"})}
     told = {name: desk.key(role) for name, role in keys.items()}
     return names_of(region.traits, desk.half, classes, MARK=desk.mark, **told)
 
