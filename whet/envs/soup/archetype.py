@@ -50,6 +50,8 @@ def kind(difficulty: Difficulty, sizes: tuple[Size, ...] = ()) -> Callable[[Call
     """Makes a planning function the kind of its name, in the family that its module is."""
 
     def made(plan: Callable[[Desk], TaskPlan]) -> TaskKind:
-        return TaskKind(f"{plan.__module__.rpartition('.')[2]}.{plan.__name__}", difficulty, plan, sizes or SIZES[difficulty])
+        return TaskKind(
+            f"{plan.__module__.rpartition('.')[2]}.{plan.__name__}", difficulty, plan, sizes or SIZES[difficulty]
+        )
 
     return made

@@ -241,8 +241,7 @@ class TopicRegion:
         labels = [desk.box(label, "label", said) for said, _ in pairs]
         values = [desk.box(value, "value", shown) for _, shown in pairs]
         if form == "across":
-            lines = f"\n<tr>{''.join(labels)}</tr>\n<tr>{''.join(values)}</tr>\n"
-            return desk.box("table", "sheet", lines)
+            return desk.box("table", "sheet", f"\n<tr>{''.join(labels)}</tr>\n<tr>{''.join(values)}</tr>\n")
         both = zip(labels, values, strict=True)
         if form == "dl":
             return desk.box("dl", "sheet", "\n".join([said + shown for said, shown in both]))
@@ -289,9 +288,7 @@ class TopicRegion:
             head, opened = "", [f'<td {desk.mark}="{html.escape(label)}">' for label in labels]
         opening, body = desk.open("tr", "row"), []
         for matter in matters:
-            cells = [
-                f"{cell}{_cell(trait, matter, spelled)}</td>" for cell, trait in zip(opened, columns, strict=True)
-            ]
+            cells = [f"{cell}{_cell(trait, matter, spelled)}</td>" for cell, trait in zip(opened, columns, strict=True)]
             body.append(f"{opening}{''.join(cells)}</tr>")
         inner = "\n".join(body)
         return desk.box("table", "list", f"\n{head}<tbody>\n{inner}\n</tbody>\n")

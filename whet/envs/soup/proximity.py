@@ -88,9 +88,9 @@ def extract(html):
     for table in scope.find_all("table"):
         lines = [line.find_all(["td", "th"]) for line in table.find_all("tr")]
         heads = [plain(head.get_text(" ")) for head in lines[0]] if lines else []
-        names = [[plain(said) for name, said in head.attrs.items() if name != "class"] for head in lines[0]] if lines else []
-        if any(names):
-            heads, lines = [(said or [""])[0] for said in names], [[], *lines]
+        told_in = [[plain(said) for name, said in head.attrs.items() if name != "class"] for head in (lines or [[]])[0]]
+        if any(told_in):
+            heads, lines = [(said or [""])[0] for said in told_in], [[], *lines]
         lines = [[cell.get_text(" ") for cell in line] for line in lines]
         columns = {}
         for key, inner in fields.items():

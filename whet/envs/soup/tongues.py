@@ -154,7 +154,7 @@ GOODS: Mapping[Half, tuple[Tongue, ...]] = {
 
 def _bills(code: str, headings: str, labels: str, months: str, money: str, marks: str, digits: str) -> Tongue:
     own, other = headings.split("|")
-    told, (group, point) = _labels("net tax due issued", labels), marks
+    told, group, point = _labels("net tax due issued", labels), marks[0], marks[1]
     return Tongue(code, (own, other), told, tuple(months.split("|")), "{d} {m} {y}", money, group, point, digits)
 
 
@@ -204,10 +204,12 @@ BILLS: Mapping[Half, tuple[Tongue, ...]] = {
 }
 
 
-def _flats(code: str, headings: str, labels: str, day: str, money: str, **more: bool) -> Tongue:
+def _flats(
+    code: str, headings: str, labels: str, day: str, money: str, wide: bool = False, eras: bool = False
+) -> Tongue:
     own, other = headings.split("|")
     told = _labels("rent deposit area free", labels)
-    return Tongue(code, (own, other), told, (), day, money, ",", ".", whole=True, **more)
+    return Tongue(code, (own, other), told, (), day, money, ",", ".", whole=True, wide=wide, eras=eras)
 
 
 FLATS: Mapping[Half, tuple[Tongue, ...]] = {

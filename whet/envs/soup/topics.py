@@ -253,7 +253,7 @@ ARTICLE = Topic(
             "author",
             "text",
             halves("who wrote it|its author", "from whose pen it is"),
-            halves("Author|Written by", "By|Text"),
+            halves("Author|Written by", "By|Words"),
             SoupWords.person,
         ),
         Trait(
@@ -273,9 +273,7 @@ ARTICLE = Topic(
         Trait(
             "minutes",
             "number",
-            halves(
-                "how many minutes it takes to read|the minutes it takes to read", "for how long one reads, in minutes"
-            ),
+            halves("how many minutes it takes to read|the minutes to read it", "for how long one reads, in minutes"),
             halves("Reading time", "Minutes|Length"),
             count(1, 58),
         ),
@@ -292,9 +290,7 @@ ARTICLE = Topic(
 
 SESSION = Topic(
     "session",
-    halves(
-        "the session that this page announces|the session this page is about", "the event that one is invited to here"
-    ),
+    halves("the session that this page announces|the session of this page", "the event that one is invited to here"),
     halves("This session", "Session details|The event"),
     halves("At the same time|Earlier in the day", "The speaker's other session|Next door"),
     halves("the sessions that will take place", "all events that are not called off"),

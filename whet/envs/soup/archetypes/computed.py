@@ -17,14 +17,13 @@ from whet.envs.soup.site.lexicon import whole
 from whet.envs.soup.topics import INVOICE, ORDER, PRODUCT, SESSION
 from whet.envs.soup.traits import Matter, halves
 
-
 _SUM = halves(
     "What do {where} come to in all, tax included?",
-    "Add up {where}, with what the state gets of each. What is the result?",
+    "Add up {where}, each with its tax. What is the result?",
 )
 _SEATS = halves(
     "Of {where}, return `sessions` (how many there are) and `seats` (how many seats are left in all of them together).",
-    "Count {where} as `sessions`, and as `seats` the visitors who would still find room if all were added up.",
+    "Count {where} as `sessions`, and as `seats` the places that are still free in all of them taken together.",
 )
 _SAVING = halves(
     "Of {where}: by how much is the price reduced at most (before less now)?",
@@ -36,7 +35,8 @@ _GOODS = halves(
 )
 _VOUCHER = halves(
     "A voucher takes {percent} % off {what}, of {where}. What is left to pay, rounded half up to cents?",
-    "Meant is {where}. Somebody has a coupon worth {percent} per cent of {what}. How much remains, in cents rounded half up?",
+    "Meant is {where}. Somebody has a coupon for {percent} per cent of {what}. How much remains to be paid, rounded "
+    "half up to the cent?",
 )
 
 

@@ -25,14 +25,14 @@ _MEANT = halves("the form with which one registers", "the form that makes one a 
 _FIELDS = halves(
     "Of {where}, list the fields that a visitor fills in (nothing hidden, no buttons): `name`, `type`, `required`, in "
     "order.",
-    "Which inputs of {where} does a visitor see and fill? Give `name`, `type` and whether it is `required`, from top to "
-    "bottom, and no buttons.",
+    "Which inputs of {where} does a visitor see and fill? Give `name`, `type` and whether it is `required`, from top "
+    "to bottom, and no buttons.",
 )
 _CHOSEN = halves(
     "Of {where}, return what is chosen now: `city` (the selection), `plan` (the one choice) and `extras` (all boxes "
     "ticked).",
-    "In what state is {where}? As `city` the entry that is selected, as `plan` the button that is set, as `extras` every "
-    "box with a tick.",
+    "In what state is {where}? As `city` the entry that is selected, as `plan` the button that is set, as `extras` "
+    "every box with a tick.",
 )
 
 

@@ -20,13 +20,16 @@ from whet.envs.soup.topics import FLAT, INVOICE, ORDER, PRODUCT
 from whet.envs.soup.traits import Matter, SpellingHabit, Topic, halves
 
 _RECORD = halves(
-    "Of {where}, return {what}. The page is in another language.|Return {what}, of {where}, whose page is not in English.",
-    "Meant is {where}, which is written in a foreign language. Fill an object: {what}.",
+    "Of {where}, return {what}. The page is in another language.|"
+    "The page is not in English. Return {what}, of {where}.",
+    "Meant is {where}, whatever language that is in. Fill an object: {what}.",
 )
 _ROWS = halves(
     "List {where}: an array of objects with {what}, in the order of the page. The page is in another language.",
     "Go through {where} from top to bottom, in whatever language they are, and note for each {what}.",
 )
+
+Tongues = Mapping[Half, tuple[Tongue, ...]]
 
 _READ = f"""
 ERAS = {[(name, before) for name, _, before in ERAS]!r}
@@ -64,9 +67,7 @@ def _told(tongue: Tongue, region: TopicRegion) -> str:
     return "\n".join([names(region), *(f"{name} = {value!r}" for name, value in known.items()), _READ])
 
 
-def _spoken(
-    desk: Desk, topic: Topic, tongues: Mapping[Half, tuple[Tongue, ...]], many: bool
-) -> tuple[TopicRegion, Tongue]:
+def _spoken(desk: Desk, topic: Topic, tongues: Tongues, many: bool) -> tuple[TopicRegion, Tongue]:
     """The region in one of the languages, and the language."""
     tongue = pick(desk.rng, tongues[desk.half])
     own, other = tongue.headings
@@ -81,7 +82,7 @@ def _turned(tongue: Tongue, inner: str) -> str:
     return f'<div lang="{tongue.code}"{" dir=rtl" if tongue.rtl else ""}>\n{inner}\n</div>'
 
 
-def _foreign_record(desk: Desk, topic: Topic, tongues: Mapping[Half, tuple[Tongue, ...]], count: int) -> TaskPlan:
+def _foreign_record(desk: Desk, topic: Topic, tongues: Tongues, count: int) -> TaskPlan:
     """Several values of a record in another language."""
     region, tongue = _spoken(desk, topic, tongues, many=False)
     wanted, way = tuple(desk.rng.sample(list(tongue.labels), count)), desk.way(_RECORD)
@@ -98,7 +99,7 @@ def _foreign_record(desk: Desk, topic: Topic, tongues: Mapping[Half, tuple[Tongu
     def drawn(rng: random.Random) -> Matter:
         record = region.draw(rng)
         if tongue.whole:
-            record |= {trait.key: record[trait.key] // 100 * 100 for trait in region.traits if trait.sort == "money"}
+            record |= {trait.key: record[trait.key] * 100 for trait in region.traits if trait.sort == "money"}
         return record
 
     def draw(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:

@@ -28,7 +28,7 @@ TALK = Topic(
             "author",
             "text",
             halves("who wrote it", "from whom it is"),
-            halves("By", "From"),
+            halves("Posted by", "From"),
             lambda words, rng: f"{words.first_name(rng)} {words.last_name(rng)}",
         ),
         Trait("likes", "number", halves("how many like it", "its likes"), halves("Likes", "Votes"), count(0, 900)),
@@ -37,11 +37,12 @@ TALK = Topic(
 
 _TOP_POSTS = halves(
     "In {where}: list the posts that are no answers to another post, as objects with `author` and `likes`, in order.",
-    "Meant is {where}. Who began a thread of it, and how many likes has that first post? Objects of `author` and `likes`, "
-    "from top to bottom.",
+    "Meant is {where}. Who began a thread of it, and how many likes has that first post? Objects of `author` and "
+    "`likes`, from top to bottom.",
 )
 _BELOW = halves(
-    "In {where}: for each post that is no answer to another, return how many answers it has, answers to answers included.",
+    "In {where}: for each post that is no answer to another, return how many answers it has, answers to answers "
+    "included.",
     "Meant is {where}. Count, for every thread of it, the posts below the first one, at whatever depth.",
 )
 _ACCEPTED = halves(

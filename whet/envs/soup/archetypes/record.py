@@ -18,9 +18,7 @@ SHEETS = ("dl", "table", "div", "ul", "across", "tiles", "marked")
 ASKED: tuple[Address, ...] = ("given", "described", "meaning")
 
 
-_SINGLE = halves(
-    "Return {what}, of {where}.|Which value has {where} for this: {what}?", "Meant is {where}. Find out {what}."
-)
+_SINGLE = halves("Return {what}, of {where}.|Look at {where} and return {what}.", "Meant is {where}. Find out {what}.")
 _SEVERAL = halves(
     "Of {where}, return an object with {what}.|Return, as one object, {what}, of {where}.",
     "Meant is {where}. Fill an object: {what}.|Make an object of {what}; the source is {where}.",

@@ -47,25 +47,26 @@ def plan_of(
 
 
 _ALL = halves(
-    "List {where}: an array of objects with {what}, in the order of the page.|Return an array of {where}, each an object "
-    "with {what}, in order.",
-    "Go through {where} from top to bottom and note for each {what}.|What is wanted are {where}, as objects of {what}, as "
-    "they follow each other.",
+    "List {where}: an array of objects with {what}, in the order of the page.|Return an array of {where}, each an "
+    "object with {what}, in order.",
+    "Go through {where} from top to bottom and note for each {what}.|What is wanted are {where}, as objects of {what}, "
+    "as they follow each other.",
 )
 _UNDER = halves(
-    "Of {where}, return the addresses of those that allow pets and whose monthly rent is at most {most}, in the order of "
-    "the page.",
-    "Somebody with a dog can spend {most} a month. Which of {where} come into question? Name their addresses from top to "
-    "bottom.",
+    "Of {where}, return the addresses of those that allow pets and whose monthly rent is at most {most}, in the order "
+    "of the page.",
+    "Somebody with a dog can spend {most} a month. Which of {where} come into question? Name their addresses from top "
+    "to bottom.",
 )
 _BEST = halves(
-    "Of {where}, return {what} of the {thing} {word}.", "Compare {where}, look for the {thing} {word}, and say {what}."
+    "Of {where}, take the {thing} {word} and return {what}.",
+    "Compare {where}, look for the {thing} {word}, and say {what}.",
 )
 _LONG = halves(
     "Of {where}, return the titles of those that take more than 20 minutes to read, in the order of their day of "
     "publication, the oldest first.",
-    "Take {where}, leave out whatever can be read within 20 minutes, sort the rest by the day it was first printed, older "
-    "before newer, and name the titles.",
+    "Take {where}, leave out whatever can be read within 20 minutes, sort the rest by the day it was first printed, "
+    "older before newer, and name the titles.",
 )
 
 

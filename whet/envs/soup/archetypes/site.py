@@ -15,7 +15,6 @@ from whet.envs.soup.topics import JOB, PRODUCT
 from whet.envs.soup.traits import halves
 from whet.envs.soup.withhold import withheld
 
-
 _BEHIND = halves(
     "Of {where}, take the first: what is its yearly salary, which stands on its own page?",
     "Follow the topmost of {where} to the page that tells of it alone. What would one earn there in a year?",

@@ -16,7 +16,6 @@ from whet.envs.soup.topics import DEVICE, PRODUCT
 from whet.envs.soup.traits import Matter, SpellingHabit, halves
 from whet.envs.soup.withhold import withheld
 
-
 _SPANS = halves(
     "List {where}: an array of objects with `maker`, `name` and `price`, in order.",
     "Write down {where}, row by row: who produces it (`maker`), what it is called (`name`), what one pays (`price`).",
