@@ -45,7 +45,7 @@ MOST = 0.15
 ARCHETYPES = sum(made.difficulty != "primer" for made in kinds().values())
 FRESH = 40_000
 """The first ordinal of tasks that nothing was tuned on."""
-BLOCKS = 12
+BLOCKS = 24
 """Blocks in which a rate is measured. Others' work on the machine slows some of them, and the best says most."""
 
 

@@ -76,7 +76,8 @@ class TaskPlan:
     """What an archetype says about one site: the question, the oracle, and how a page comes about."""
 
     form: AnswerForm
-    ask: Mapping[Address, str]
+    ask: Callable[[Address], str]
+    """The question, in each way of saying where to look."""
     program: str
     draw: Callable[[random.Random, PagePlan], tuple[Any, Any]]
     """The matter of a page and its true answer."""

@@ -46,7 +46,7 @@ class SiteDraft:
 
     @property
     def query(self) -> str:
-        return self.plan.ask[self.address]
+        return self.plan.ask(self.address)
 
     def matter(self, number: int) -> tuple[Any, Any]:
         """What a page is about, and its true answer."""

@@ -77,8 +77,7 @@ def rows(box):
 
 def names_of(traits: Sequence[Trait], half: Half, classes: Mapping[str, str], **keys: str) -> str:
     """The names that the prelude wants: traits, their classes where a region has no labels, and classes of the site."""
-    told = [(trait.key, trait.sort, trait.labels[half], trait.words[0]) for trait in traits]
-    lines = [f"TRAITS = {told!r}", f"CLASSES = {dict(classes)!r}"]
+    lines = [f"TRAITS = [{', '.join([trait.told(half) for trait in traits])}]", f"CLASSES = {dict(classes)!r}"]
     return "\n".join(lines + [f"{name} = {value!r}" for name, value in keys.items()])
 
 

@@ -90,6 +90,13 @@ class Trait:
     unit: str = ""
     words: tuple[str, str] = ("Yes", "No")
     """What a flag says when it is true, and when it is not."""
+    _told: dict[Half, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def told(self, half: Half) -> str:
+        """What an oracle is told of it, as code."""
+        if half not in self._told:
+            self._told[half] = repr((self.key, self.sort, self.labels[half], self.words[0]))
+        return self._told[half]
 
     def form(self, missing: bool = False) -> AnswerForm:
         return _FORMS[self.sort](missing)

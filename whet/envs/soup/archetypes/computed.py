@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.archetypes.record import ASKED, SHEETS, names
+from whet.envs.soup.archetypes.record import SHEETS, names
 from whet.envs.soup.archetypes.rows import plan_of
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion
 from whet.envs.soup.kinds import MoneyForm, NumberForm, RecordForm
@@ -111,8 +111,7 @@ def goods_only(desk: Desk) -> TaskPlan:
 
     body = "found = record(soup.find(class_=OWN))\n"
     body += 'return round(found["total"] - found["shipping"] - found["tax"], 2)'
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(MoneyForm(), ask, program(names(region), body), draw, write)
+    return TaskPlan(MoneyForm(), question, program(names(region), body), draw, write)
 
 
 @kind("hard")
@@ -134,8 +133,7 @@ def reduced_price(desk: Desk) -> TaskPlan:
 
     body = 'cents = round(record(soup.find(class_=OWN))["price"] * 100)\n'
     body += f"return (cents * {100 - percent} + 50) // 100 / 100"
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(MoneyForm(), ask, program(names(region), body), draw, write)
+    return TaskPlan(MoneyForm(), question, program(names(region), body), draw, write)
 
 
 KINDS = (sum_of_invoices, seats_left, saving, goods_only, reduced_price)

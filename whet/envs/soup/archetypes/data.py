@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.archetypes.record import ASKED, names
+from whet.envs.soup.archetypes.record import names
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Side, TaskPlan, TopicRegion, page_of
 from whet.envs.soup.kinds import MoneyForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
@@ -52,8 +52,7 @@ def _plan(desk: Desk, source: str, write_data: Writer, body: str) -> TaskPlan:
     def question(address: Address) -> str:
         return way.format(where=region.where(address), source=source)
 
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(FORM, ask, program(names(region), body), draw, write)
+    return TaskPlan(FORM, question, program(names(region), body), draw, write)
 
 
 def _json_ld(desk: Desk, side: Side, record: Matter, whole: bool) -> str:

@@ -107,8 +107,10 @@ def _plan(desk: Desk, form: AnswerForm, ways: Halved, body: str, draw: Any, answ
         page = page_of(rng, parts, made, plan.hide)
         return PageDraft(page.parts, stubs=page.stubs, limit=page.limit, secrets=secrets)
 
-    ask = {address: way.format(where=place) for address, place in where.items()}
-    return TaskPlan(form, ask, program(names(region), f"box = soup.find(class_=OWN)\n{body}"), drawn, write)
+    def question(address: Address) -> str:
+        return way.format(where=where[address])
+
+    return TaskPlan(form, question, program(names(region), f"box = soup.find(class_=OWN)\n{body}"), drawn, write)
 
 
 @kind("medium")

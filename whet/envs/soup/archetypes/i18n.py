@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.archetypes.record import ASKED, SHEETS, listed, names
+from whet.envs.soup.archetypes.record import SHEETS, listed, names
 from whet.envs.soup.archetypes.table import sides
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion
 from whet.envs.soup.kinds import ListForm, RecordForm
@@ -119,8 +119,7 @@ for label, value in pairs(soup.find(class_=OWN)):
     found[key] = foreign(SORTS[key], value.get_text())
 return {{key: found[key] for key in {wanted!r}}}"""
     form = RecordForm({key: topic[key].form() for key in wanted})
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(form, ask, program(_told(tongue, region), body), draw, write)
+    return TaskPlan(form, question, program(_told(tongue, region), body), draw, write)
 
 
 @kind("hard")
@@ -176,8 +175,7 @@ for line in box.find_all(class_=ROW):
     made.append({key: foreign(SORTS[key], cell.get_text()) for key, cell in cells})
 return made"""
     form = ListForm(RecordForm({key: PRODUCT[key].form() for key in keys}))
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(form, ask, program(_told(tongue, region), body), draw, write)
+    return TaskPlan(form, question, program(_told(tongue, region), body), draw, write)
 
 
 KINDS = (foreign_order, right_to_left, east_asian, decimal_commas)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.archetypes.record import ASKED, names
+from whet.envs.soup.archetypes.record import names
 from whet.envs.soup.archetypes.table import sides
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion
 from whet.envs.soup.kinds import ListForm, NumberForm, RecordForm, TextForm
@@ -122,8 +122,7 @@ def _plan(desk: Desk, ways: Halved, body: str, answer: Any, form: Any, accepted:
     def question(address: Address) -> str:
         return way.format(where=region.where(address))
 
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(form, ask, program(_names(region), _TOP + body), draw, write)
+    return TaskPlan(form, question, program(_names(region), _TOP + body), draw, write)
 
 
 @kind("medium")
@@ -196,14 +195,17 @@ def outline(desk: Desk) -> TaskPlan:
         "meaning": "the book that this page is about",
     }
     way = desk.way(_OUTLINE)
-    ask = {address: way.format(where=place) for address, place in where.items()}
+
+    def question(address: Address) -> str:
+        return way.format(where=where[address])
+
     body = """
 made = []
 for chapter in soup.find(class_=OWN).find(class_=POST).find_all("li", recursive=False):
     made.append({"title": text(chapter.find(class_=AUTHOR).get_text()), "sections": len(chapter.find_all("li"))})
 return made"""
     form = ListForm(RecordForm({"title": TextForm(), "sections": NumberForm()}))
-    return TaskPlan(form, ask, program(_names(region), body), draw, write)
+    return TaskPlan(form, question, program(_names(region), body), draw, write)
 
 
 KINDS = (top_posts, answers_below, accepted_answer, outline)

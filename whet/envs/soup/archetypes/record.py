@@ -15,7 +15,6 @@ from whet.envs.soup.topics import ARTICLE, DEVICE, FLAT, INVOICE, JOB, ORDER, PE
 from whet.envs.soup.traits import Topic, halves
 
 SHEETS = ("dl", "table", "div", "ul", "across", "tiles", "marked")
-ASKED: tuple[Address, ...] = ("given", "described", "meaning")
 
 
 _SINGLE = halves("Return {what}, of {where}.|Look at {where} and return {what}.", "Meant is {where}. Find out {what}.")
@@ -76,7 +75,7 @@ def _plan(region: TopicRegion, wanted: tuple[str, ...], single: bool) -> TaskPla
 
     body = "found = record(soup.find(class_=OWN))\n"
     body += f"return found[{wanted[0]!r}]" if single else f"return {{key: found[key] for key in {wanted!r}}}"
-    return TaskPlan(form, {address: question(address) for address in ASKED}, program(names(region), body), draw, write)
+    return TaskPlan(form, question, program(names(region), body), draw, write)
 
 
 @kind("easy")

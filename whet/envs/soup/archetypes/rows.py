@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.archetypes.record import ASKED, listed, names
+from whet.envs.soup.archetypes.record import listed, names
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion
 from whet.envs.soup.kinds import AnswerForm, ListForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
@@ -42,8 +42,7 @@ def plan_of(
     def write(rng: random.Random, matter: Any, plan: PagePlan) -> PageDraft:
         return region.rows_page(rng, matter, sizes, plan.hide)
 
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(form, ask, program(names(region), f"found = rows(soup.find(class_=OWN))\n{body}"), draw, write)
+    return TaskPlan(form, question, program(names(region), f"found = rows(soup.find(class_=OWN))\n{body}"), draw, write)
 
 
 _ALL = halves(

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.archetypes.record import ASKED, names
+from whet.envs.soup.archetypes.record import names
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion, page_of
 from whet.envs.soup.kinds import ListForm, MoneyForm, TextForm
 from whet.envs.soup.oracle import program
@@ -60,7 +60,7 @@ def behind_the_link(desk: Desk) -> TaskPlan:
     body = f"""
 href = soup.find(class_=OWN).find("a", class_={link!r})["href"]
 return money(text(soup_of(load(href)).find(class_={desk.key("salary")!r}).get_text()))"""
-    return TaskPlan(MoneyForm(), {way: question(way) for way in ASKED}, program(names(region), body), draw, write)
+    return TaskPlan(MoneyForm(), question, program(names(region), body), draw, write)
 
 
 @kind("hard")
@@ -105,8 +105,7 @@ while True:
     if follow is None:
         return made
     soup = soup_of(load(follow["href"]))"""
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(ListForm(TextForm()), ask, program(names(region), body), draw, write)
+    return TaskPlan(ListForm(TextForm()), question, program(names(region), body), draw, write)
 
 
 KINDS = (behind_the_link, on_the_next_pages)

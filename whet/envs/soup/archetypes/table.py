@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.archetypes.record import ASKED, names
+from whet.envs.soup.archetypes.record import names
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Side, TaskPlan, TopicRegion, page_of
 from whet.envs.soup.kinds import ListForm, MoneyForm, NumberForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
@@ -69,8 +69,7 @@ for line in soup.find(class_=OWN).find_all(class_=ROW):
     made.append({"maker": maker, "name": text(cells[0]), "price": money(cells[1])})
 return made"""
     form = ListForm(RecordForm({"maker": TextForm(), "name": TextForm(), "price": MoneyForm()}))
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(form, ask, program(names(region), body), draw, write)
+    return TaskPlan(form, question, program(names(region), body), draw, write)
 
 
 def sides(
@@ -119,8 +118,7 @@ for line in soup.find(class_=OWN).find_all("tr"):
 made = zip(found["model"], found["power"], found["weight"])
 return [{"model": model, "power": power, "weight": weight} for model, power, weight in made]"""
     form = ListForm(RecordForm({"model": TextForm(), "power": NumberForm(), "weight": NumberForm()}))
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(form, ask, program(names(region), body), draw, write)
+    return TaskPlan(form, question, program(names(region), body), draw, write)
 
 
 KINDS = (row_spans, columns)

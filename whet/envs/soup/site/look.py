@@ -6,6 +6,7 @@ does not carry to the other. Only one in six names a thing by what it is.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -196,7 +197,10 @@ def _legacy(dice: Dice, look: Look, role: str) -> str:
 
 
 def _legacy_also(dice: Dice, look: Look) -> str:
-    return dice.of((f"col-{dice.below(12) + 1}", "clearfix", f"{look.prefix}_{look.modifier(dice)}"))
+    way = dice.below(3)
+    if way == 0:
+        return "clearfix"
+    return f"col-{dice.below(12) + 1}" if way == 1 else f"{look.prefix}_{look.modifier(dice)}"
 
 
 def _told(dice: Dice, look: Look, role: str) -> str:
@@ -334,16 +338,23 @@ HABITS: dict[Half, tuple[Habit, ...]] = {
 }
 
 
+@functools.lru_cache(maxsize=4096)
+def _turned(half: Half, turn: int, step: int) -> tuple[str, ...]:
+    """The stems of a half, from another one on and in another order."""
+    stems = STEMS[half]
+    return (stems * (step + 1))[turn : turn + len(stems) * step : step]
+
+
 def look_of(seed: int, half: Half) -> Look:
     dice = Dice(seed, half, "look")
     habit = HABITS[half][dice.below(len(HABITS[half]))]
-    stems, turn, step = STEMS[half], dice.below(len(STEMS[half])), dice.of((5, 11, 13))
+    turn, step = dice.below(len(STEMS[half])), dice.of((5, 11, 13))
     return Look(
         seed,
         half,
         habit,
         prefix=dice.code(1 + dice.below(2), _LETTER) + dice.of("jqz"),  # so it is no word
         scope=dice.digest[:4].hex(),
-        stems=(stems * (step + 1))[turn : turn + len(stems) * step : step],
+        stems=_turned(half, turn, step),
         root=f"{seed}\0{half}\0",
     )
