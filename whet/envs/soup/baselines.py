@@ -8,6 +8,7 @@ printed.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -172,10 +173,13 @@ def baselines(rung: Rung, training: Callable[[int], list[SiteDraft]]) -> dict[st
 
 
 def _oracle(rung: Rung, task: Task, said: Messages) -> Reply | str:
-    """Hands in the program that belongs to the site; where there is a limit, shows it."""
-    limit = task.truth["limit"]
+    """Looks at the region that is meant and hands in the program of the site; where there is a limit, shows it."""
+    limit, program = task.truth["limit"], task.truth["program"]
     if limit is None:
-        return _by_program(rung, said, task.truth["program"])
+        region = re.search(r"^OWN = (.+)$", program, re.MULTILINE)
+        if region is not None and rung == "extractor" and _printed(said[-1]) is None:
+            return _call("run_python", code=f"print(make_soup().find(class_={region[1]}))")
+        return _by_program(rung, said, program)
     shown = _printed(said[-1])
     if shown is None:
         around = f"at = HTML.index({limit['mark']!r})\n"

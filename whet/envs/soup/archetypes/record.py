@@ -24,13 +24,18 @@ _SEVERAL = halves(
 )
 
 
-def names(region: TopicRegion) -> str:
-    """What the oracle knows of a region."""
+def names(region: TopicRegion, wanted: Sequence[str] = ()) -> str:
+    """What the oracle knows of a region, of all its traits or of those that are wanted."""
     desk = region.desk
-    classes = {trait.key: desk.key(trait.key) for trait in region.traits} if region.bare else {}
-    keys = {"OWN": "own", "ROW": "row", **({"CUE": "cue"} if region.bare else {"LABEL": "label", "VALUE": "value"})}
-    told = {name: desk.key(role) for name, role in keys.items()}
-    return names_of(region.traits, desk.half, classes, MARK=desk.mark, **told)
+    traits = [trait for trait in region.traits if not wanted or trait.key in wanted]
+    classes = {trait.key: desk.key(trait.key) for trait in traits} if region.bare else {}
+    keys = {
+        "OWN": "own",
+        **({"ROW": "row"} if region.many else {}),
+        **({"CUE": "cue"} if region.bare else {"LABEL": "label", "VALUE": "value"}),
+    }
+    told = {name: desk.key(role) for name, role in keys.items()} | ({} if region.bare else {"MARK": desk.mark})
+    return names_of(traits, desk.half, classes, **told)
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -75,7 +80,7 @@ def _plan(region: TopicRegion, wanted: tuple[str, ...], single: bool) -> TaskPla
 
     body = "found = record(soup.find(class_=OWN))\n"
     body += f"return found[{wanted[0]!r}]" if single else f"return {{key: found[key] for key in {wanted!r}}}"
-    return TaskPlan(form, question, program(names(region), body), draw, write)
+    return TaskPlan(form, question, program(names(region, wanted), body), draw, write)
 
 
 @kind("easy")
