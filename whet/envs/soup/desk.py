@@ -98,27 +98,27 @@ class Desk:
         self.currency = pick(rng, CURRENCIES)
         self.explored = False
         """Whether the page that is written is the explored one: a label that the question quotes stands there."""
-        self._keys: dict[str, str] = {}
         self._tags: dict[str, str] = {}
         self._open: dict[tuple[str, str], str] = {}
 
     def key(self, role: str) -> str:
         """The class that this role alone has."""
-        if role not in self._keys:
-            self._keys[role] = self.look.key(role)
-        return self._keys[role]
+        return self.look.key(role)
 
     def open(self, tag: str, role: str, more: str = "") -> str:
         """An opening tag of the role, in the look of the site."""
-        if (tag, role) not in self._open:
-            self._open[tag, role] = f'<{tag} class="{self.look.cls(role)}"{self.look.attrs(role)}'
-        return f"{self._open[tag, role]}{more}>"
+        return f"{self._open.get((tag, role)) or self._opened(tag, role)}{more}>"
+
+    def _opened(self, tag: str, role: str) -> str:
+        self._open[tag, role] = opened = f'<{tag} class="{self.look.cls(role)}"{self.look.attrs(role)}'
+        return opened
 
     def tag(self, role: str, *choices: str) -> str:
         """Which of these tags the site uses for the role."""
-        if role not in self._tags:
-            self._tags[role] = self.look.tag(role, *choices)
-        return self._tags[role]
+        known = self._tags.get(role)
+        if known is None:
+            known = self._tags[role] = self.look.tag(role, *choices)
+        return known
 
     @property
     def mark(self) -> str:
@@ -126,7 +126,7 @@ class Desk:
         return self.tag("mark", "data-label", "data-title", "data-th", "aria-label")
 
     def box(self, tag: str, role: str, inner: str, more: str = "") -> str:
-        return f"{self.open(tag, role, more)}{inner}</{tag}>"
+        return f"{self._open.get((tag, role)) or self._opened(tag, role)}{more}>{inner}</{tag}>"
 
     def spelling(self, rng: random.Random) -> SpellingHabit:
         return spelling(rng, self.currency)

@@ -133,7 +133,12 @@ class Draws:
         return {"last": words.last_names, "product": words.products, "firm": words.firms}[name]
 
     def source(self, rng: random.Random, slot: int, count: int, broken: bool) -> Iterator[str]:
+        role = self.roles.get(slot)
+        if role is not None:
+            return repeat(role)
         name = NAMES[slot]
+        if name in self.pools and not broken:
+            return map(self.pools[name].__getitem__, rng.randbytes(count))
         if name[0] == "‹":
             return repeat(self.role(slot))
         width = _HEX.get(name)
