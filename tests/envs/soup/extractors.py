@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -46,9 +46,9 @@ def small_tasks(env: Soup, count: int, limit: bool = False, split: Split = "sele
     raise AssertionError("too few small tasks")
 
 
-def extracted(program: str, page: WebPage, parser: str = "html.parser") -> Any:
-    """What an oracle's program makes of a page in this process."""
-    names: dict[str, Any] = {"re": re, "json": json, "load": lambda href: page.links[href]}
+def extracted(program: str, page: WebPage, parser: str = "html.parser", given: Mapping[str, Any] = {}) -> Any:
+    """What a program with the oracle's prelude makes of a page in this process."""
+    names: dict[str, Any] = {**given, "re": re, "json": json, "load": lambda href: page.links[href]}
     names |= {name: getattr(bs4, name) for name in ("BeautifulSoup", "NavigableString", "Tag", "Comment")}
     exec(compile(program.replace('PARSER = "html.parser"', f"PARSER = {parser!r}"), "oracle", "exec"), names)
     return json.loads(json.dumps(names["extract"](page.html)))

@@ -150,5 +150,5 @@ def test_no_truth_enters_the_sandbox(perform: Perform) -> None:
         return perform(work)
 
     assert score(env, task, watched, call("submit", "def extract(html): return 1")).hard == 0
-    assert "answers" not in seen[0]
+    assert '"answer"' not in seen[0]
     assert task.truth["program"][-60:] not in seen[0]

@@ -34,6 +34,8 @@ class TaskKind:
     name: str
     difficulty: Difficulty
     plan: Callable[[Desk], TaskPlan]
+    sizes: tuple[Size, ...]
+    """What its pages are drawn from."""
 
     @property
     def family(self) -> str:
@@ -44,10 +46,12 @@ class TaskKind:
         return (self.plan.__doc__ or "").strip().splitlines()[0]
 
 
-def kind(difficulty: Difficulty) -> Callable[[Callable[[Desk], TaskPlan]], TaskKind]:
+def kind(difficulty: Difficulty, sizes: tuple[Size, ...] = ()) -> Callable[[Callable[[Desk], TaskPlan]], TaskKind]:
     """Makes a planning function the kind of its name, in the family that its module is."""
 
     def made(plan: Callable[[Desk], TaskPlan]) -> TaskKind:
-        return TaskKind(f"{plan.__module__.rpartition('.')[2]}.{plan.__name__}", difficulty, plan)
+        return TaskKind(
+            f"{plan.__module__.rpartition('.')[2]}.{plan.__name__}", difficulty, plan, sizes or SIZES[difficulty]
+        )
 
     return made

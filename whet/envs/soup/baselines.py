@@ -8,6 +8,7 @@ printed.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,10 @@ from typing import Any
 import orjson
 
 from whet.envs.base import Baseline, Messages
+from whet.envs.soup.draw import SiteDraft
 from whet.envs.soup.prompt import Rung
+from whet.envs.soup.proximity import proximity_program
+from whet.envs.soup.site import HALVES
 from whet.types import Message, Reply, Task, ToolCall
 
 _SHAPE = r"""
@@ -146,8 +150,8 @@ def constant_program(value: Any) -> str:
     return f"VALUE = {value!r}\ndef extract(html):\n    return VALUE\n"
 
 
-def baselines(rung: Rung, training: Callable[[int], list[Task]]) -> dict[str, Baseline]:
-    """All of them by name; `training` gives tasks from which the most frequent answers are learned."""
+def baselines(rung: Rung, training: Callable[[int], list[SiteDraft]]) -> dict[str, Baseline]:
+    """All of them by name; `training` gives the drafts from which the most frequent answers are learned."""
     frequent = FrequentValue(training)
 
     def fixed(code: str) -> Baseline:
@@ -162,15 +166,20 @@ def baselines(rung: Rung, training: Callable[[int], list[Task]]) -> dict[str, Ba
         "frequent-value": lambda task, said: _by_program(rung, said, constant_program(frequent.of(task))),
         "question-words": fixed(WORDS),
         "first-plausible": fixed(PLAUSIBLE),
+        "labels": fixed(proximity_program(["train"])),
+        "labels-of-both-halves": fixed(proximity_program(HALVES)),
         "memorise": lambda task, said: _memorise(rung, task, said),
     }
 
 
 def _oracle(rung: Rung, task: Task, said: Messages) -> Reply | str:
-    """Hands in the program that belongs to the site; where there is a limit, shows it."""
-    limit = task.truth["limit"]
+    """Looks at the region that is meant and hands in the program of the site; where there is a limit, shows it."""
+    limit, program = task.truth["limit"], task.truth["program"]
     if limit is None:
-        return _by_program(rung, said, task.truth["program"])
+        region = re.search(r"^OWN = (.+)$", program, re.MULTILINE)
+        if region is not None and rung == "extractor" and _printed(said[-1]) is None:
+            return _call("run_python", code=f"print(make_soup().find(class_={region[1]}))")
+        return _by_program(rung, said, program)
     shown = _printed(said[-1])
     if shown is None:
         around = f"at = HTML.index({limit['mark']!r})\n"
@@ -192,7 +201,7 @@ def _memorise(rung: Rung, task: Task, said: Messages) -> Reply | str:
     """The right answer for the explored page, as a constant: what an extractor is worth that only remembers."""
     if rung == "answer":
         return _by_program(rung, said, constant_program(None))
-    return _by_program(rung, said, constant_program(task.truth["answers"][0]))
+    return _by_program(rung, said, constant_program(task.truth["answer"]))
 
 
 def _by_program(rung: Rung, said: Messages, code: str) -> Reply | str:
@@ -210,7 +219,7 @@ def _by_program(rung: Rung, said: Messages, code: str) -> Reply | str:
 class FrequentValue:
     """What was right most often among training tasks of the same archetype."""
 
-    def __init__(self, training: Callable[[int], list[Task]]) -> None:
+    def __init__(self, training: Callable[[int], list[SiteDraft]]) -> None:
         self._training = training
         self._values: dict[str, Any] | None = None
 
@@ -218,8 +227,8 @@ class FrequentValue:
         if self._values is None:
             counts: dict[str, Counter[bytes]] = {}
             for known in self._training(TRAINING):
-                seen = counts.setdefault(known.label.kind, Counter())
-                seen.update(orjson.dumps(value) for value in known.truth["answers"])
+                seen = counts.setdefault(known.kind.name, Counter())
+                seen.update(orjson.dumps(value) for value in known.truths)
             self._values = {kind: orjson.loads(counter.most_common(1)[0][0]) for kind, counter in counts.items()}
         return self._values.get(task.label.kind)
 

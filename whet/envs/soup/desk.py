@@ -7,6 +7,7 @@ classes, headings and forms belong to the site.
 
 from __future__ import annotations
 
+import html
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Any, Literal
 from whet.envs.soup.kinds import AnswerForm
 from whet.envs.soup.site import Look, SoupSite, SoupWords
 from whet.envs.soup.site.lexicon import pick, whole
-from whet.envs.soup.traits import CURRENCIES, Matter, SpellingHabit, Topic, Trait, spelling
+from whet.envs.soup.traits import CURRENCIES, Halved, Matter, SpellingHabit, Topic, Trait, halves, spelling
 from whet.envs.soup.withhold import Withheld, withheld
 
 Address = Literal["given", "described", "meaning"]
@@ -23,6 +24,25 @@ Address = Literal["given", "described", "meaning"]
 
 Side = Literal["own", "other"]
 """The region that the question means, and the one like it."""
+
+
+PLACES: Mapping[Address, Halved] = {
+    "given": halves(
+        'the {thing} in the element with class "{key}"|the {thing} within class "{key}"',
+        'the {thing} that the element of class "{key}" shows',
+    ),
+    "described": halves(
+        'the {thing} under the heading "{heading}"|the {thing} that "{heading}" stands over',
+        'the {thing} headed "{heading}"|the {thing} below "{heading}"',
+    ),
+}
+"""How questions say which region is meant, where they do not say it by meaning."""
+
+LABELLED = halves('what is labelled "{label}"', 'the entry named "{label}"')
+TITLED = 0.5
+"""Sites whose pages have the name of what they are about as their title."""
+CROWDED = 0.5
+"""Sites whose pages have three like regions instead of two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +76,8 @@ class TaskPlan:
     """What an archetype says about one site: the question, the oracle, and how a page comes about."""
 
     form: AnswerForm
-    ask: Mapping[Address, str]
+    ask: Callable[[Address], str]
+    """The question, in each way of saying where to look."""
     program: str
     draw: Callable[[random.Random, PagePlan], tuple[Any, Any]]
     """The matter of a page and its true answer."""
@@ -71,42 +92,48 @@ class Desk:
     def __init__(self, site: SoupSite, rng: random.Random) -> None:
         self.site = site
         self.rng = rng
+        self.half = site.half
         self.look: Look = site.look
         self.words: SoupWords = site.words
         self.currency = pick(rng, CURRENCIES)
         self.explored = False
         """Whether the page that is written is the explored one: a label that the question quotes stands there."""
-        self._keys: dict[str, str] = {}
         self._tags: dict[str, str] = {}
         self._open: dict[tuple[str, str], str] = {}
 
     def key(self, role: str) -> str:
         """The class that this role alone has."""
-        if role not in self._keys:
-            self._keys[role] = self.look.key(role)
-        return self._keys[role]
+        return self.look.key(role)
 
     def open(self, tag: str, role: str, more: str = "") -> str:
         """An opening tag of the role, in the look of the site."""
-        if (tag, role) not in self._open:
-            self._open[tag, role] = f'<{tag} class="{self.look.cls(role)}"{self.look.attrs(role)}'
-        return f"{self._open[tag, role]}{more}>"
+        return f"{self._open.get((tag, role)) or self._opened(tag, role)}{more}>"
+
+    def _opened(self, tag: str, role: str) -> str:
+        self._open[tag, role] = opened = f'<{tag} class="{self.look.cls(role)}"{self.look.attrs(role)}'
+        return opened
 
     def tag(self, role: str, *choices: str) -> str:
         """Which of these tags the site uses for the role."""
-        if role not in self._tags:
-            self._tags[role] = self.look.tag(role, *choices)
-        return self._tags[role]
+        known = self._tags.get(role)
+        if known is None:
+            known = self._tags[role] = self.look.tag(role, *choices)
+        return known
+
+    @property
+    def mark(self) -> str:
+        """The attribute in which the site keeps labels that it does not show as text."""
+        return self.tag("mark", "data-label", "data-title", "data-th", "aria-label")
 
     def box(self, tag: str, role: str, inner: str, more: str = "") -> str:
-        return f"{self.open(tag, role, more)}{inner}</{tag}>"
+        return f"{self._open.get((tag, role)) or self._opened(tag, role)}{more}>{inner}</{tag}>"
 
     def spelling(self, rng: random.Random) -> SpellingHabit:
         return spelling(rng, self.currency)
 
-    def labels(self, traits: Sequence[Trait]) -> dict[str, str]:
-        """The label that the site gives to each trait."""
-        return {trait.key: pick(self.rng, trait.labels) for trait in traits}
+    def way(self, ways: Halved) -> str:
+        """One of the ways in which things may be said in this half."""
+        return pick(self.rng, ways[self.half])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +145,18 @@ class TopicRegion:
     traits: tuple[Trait, ...]
     many: bool
     form: str
-    """`dl`, `table`, `div`, `ul` for one record by labels; `card` without labels; `grid` or `cards` for many."""
+    """For one record by labels: `dl`, `table`, `div`, `ul`, with the label before its value; `across` has all labels
+    before all values, `tiles` each value before its label, `marked` the label in an attribute. `card` has a class for
+    each value; `grid` or `cards` are for many records."""
     labels: Mapping[str, str]
+    asks: Mapping[str, str]
+    """How questions about this site speak of its traits."""
     headings: Mapping[Side, str]
+    places: Mapping[Address, str]
+    """Which region is meant, in each way of saying it."""
+    titled: bool
+    spare: str = ""
+    """The heading of a third region, which is not meant either; none where the site has two."""
     shuffled: bool = True
     """Whether the order of what is in it changes from page to page."""
 
@@ -129,33 +165,41 @@ class TopicRegion:
         cls, desk: Desk, topic: Topic, keys: Sequence[str], forms: Sequence[str], *, many: bool = False
     ) -> TopicRegion:
         own, other = (topic.many_own, topic.many_other) if many else (topic.own, topic.other)
-        headings: dict[Side, str] = {"own": pick(desk.rng, own), "other": pick(desk.rng, other)}
-        traits = tuple(topic[key] for key in keys)
-        return cls(desk, topic, traits, many, pick(desk.rng, tuple(forms)), desk.labels(topic.traits), headings)
+        headings: dict[Side, str] = {"own": desk.way(own), "other": desk.way(other)}
+        traits = tuple([topic[key] for key in keys])
+        labels = {trait.key: desk.way(trait.labels) for trait in traits}
+        asks = {trait.key: desk.way(trait.asks) for trait in traits}
+        named = {
+            "thing": f"{topic.thing}s" if many else topic.thing,
+            "key": desk.key("own"),
+            "heading": headings["own"],
+        }
+        places = {address: desk.way(ways).format(**named) for address, ways in PLACES.items()}
+        places["meaning"] = desk.way(topic.many if many else topic.single)
+        form, titled = pick(desk.rng, tuple(forms)), desk.rng.random() < TITLED
+        left = [heading for heading in other[desk.half] if heading != headings["other"]]
+        spare = pick(desk.rng, left) if left and desk.rng.random() < CROWDED else ""
+        return cls(desk, topic, traits, many, form, labels, asks, headings, places, titled, spare)
 
     # ---------------------------------------------------------------------------------------- the question
 
     def where(self, address: Address) -> str:
         """How a question says which region is meant."""
-        if address == "meaning":
-            return self.topic.many if self.many else self.topic.single
-        thing = f"{self.topic.thing}s" if self.many else self.topic.thing
-        if address == "given":
-            return f'the {thing} in the element with class "{self.desk.key("own")}"'
-        return f'the {thing} under the heading "{self.headings["own"]}"'
+        return self.places[address]
 
     def what(self, key: str, address: Address) -> str:
         """How a question speaks of a trait."""
-        trait = self.topic[key]
-        named = address == "described" and trait is not self.topic.traits[0]
-        return f'what is labelled "{self.labels[key]}"' if named else trait.ask
+        named = address == "described" and key != self.topic.traits[0].key
+        return LABELLED[self.desk.half][0].format(label=self.labels[key]) if named else self.asks[key]
 
     # ---------------------------------------------------------------------------------------- matter
 
     def draw(self, rng: random.Random) -> dict[str, Any]:
         """A record with the traits that this region shows."""
         words = self.desk.words
-        return {trait.key: trait.draw(words, rng) for trait in self.traits}
+        record = {trait.key: trait.draw(words, rng) for trait in self.traits}
+        self.topic.settle(record)
+        return record
 
     def several(self, rng: random.Random, low: int, high: int) -> list[dict[str, Any]]:
         """Records of which the first trait differs."""
@@ -168,13 +212,13 @@ class TopicRegion:
 
     # ---------------------------------------------------------------------------------------- markup
 
-    def write(self, rng: random.Random, side: Side, inner: str, note: str = "") -> str:
-        """The region with its heading."""
+    def write(self, rng: random.Random, side: Side, inner: str, heading: str = "") -> str:
+        """The region with its heading, the one of its side unless another is given."""
         desk = self.desk
-        heading = self.headings[side]
+        heading = heading or self.headings[side]
         level = desk.tag("heading", "h2", "h3", "h4", "div")
         head = desk.box(level, "heading", heading.upper() if rng.random() < 0.15 else heading)
-        return desk.box(desk.tag("region", "section", "div", "article"), side, f"\n{head}\n{inner}\n{note}")
+        return desk.box(desk.tag("region", "section", "div", "article"), side, f"\n{head}\n{inner}\n")
 
     def record(self, rng: random.Random, spelled: SpellingHabit, matter: Matter, cover: Mapping[str, str] = {}) -> str:
         """One record; `cover` is what stands in the place of a value."""
@@ -185,14 +229,30 @@ class TopicRegion:
                 continue
             shown = cover.get(trait.key) or trait.show(value, spelled)
             label = spelled.labelled(self._label(rng, trait))
-            rows.append(self._classed(trait, label, shown) if self.bare else self.labelled(label, shown))
-        return self.framed("\n".join(rows))
+            rows.append((label, shown) if not self.bare else self._classed(trait, label, shown))
+        return "\n".join(rows) if self.bare else self.sheet(rows)  # type: ignore[arg-type]
 
-    def framed(self, inner: str) -> str:
-        """The lines of a record in what holds them together."""
-        if self.form in ("dl", "ul"):
-            return self.desk.box(self.form, "sheet", f"\n{inner}\n")
-        return self.desk.box("table", "sheet", f"\n<tbody>{inner}</tbody>\n") if self.form == "table" else inner
+    def sheet(self, pairs: Sequence[tuple[str, str]]) -> str:
+        """Values with their labels, in the form of the region."""
+        desk, form = self.desk, self.form
+        label, value = {"dl": ("dt", "dd"), "table": ("th", "td"), "across": ("th", "td")}.get(form, ("span", "span"))
+        if form == "marked":
+            lines = [desk.box("div", "value", shown, f' {desk.mark}="{html.escape(said)}"') for said, shown in pairs]
+            return "\n".join(lines)
+        labels = [desk.box(label, "label", said) for said, _ in pairs]
+        values = [desk.box(value, "value", shown) for _, shown in pairs]
+        if form == "across":
+            return desk.box("table", "sheet", f"\n<tr>{''.join(labels)}</tr>\n<tr>{''.join(values)}</tr>\n")
+        both = zip(labels, values, strict=True)
+        if form == "dl":
+            return desk.box("dl", "sheet", "\n".join([said + shown for said, shown in both]))
+        if form == "table":
+            return desk.box("table", "sheet", "\n".join([f"<tr>{said}{shown}</tr>" for said, shown in both]))
+        if form == "tiles":
+            return "\n".join([f"<div>{shown}\n{said}</div>" for said, shown in both])
+        tag = "li" if form == "ul" else "div"
+        inner = "\n".join([f"<{tag}>{said} {shown}</{tag}>" for said, shown in both])
+        return desk.box("ul", "sheet", inner) if form == "ul" else inner
 
     @property
     def bare(self) -> bool:
@@ -205,50 +265,47 @@ class TopicRegion:
         if trait is self.topic.traits[0]:
             return desk.box(desk.tag("name", "h3", "h4", "strong", "div"), trait.key, shown)
         cue = desk.box(desk.tag("cue", "small", "i", "span"), "cue", label)
-        return desk.box(tag, trait.key, f"{cue} {shown}")
+        before = desk.tag("side", "before", "after") == "before"
+        return desk.box(tag, trait.key, f"{cue} {shown}" if before else f"{shown} {cue}")
 
     def _label(self, rng: random.Random, trait: Trait) -> str:
         """The site's label, or, on a page that was not explored, now and then another word for the same."""
         other = rng.random() < 0.2 and not self.desk.explored
-        return pick(rng, trait.labels) if other else self.labels[trait.key]
-
-    def labelled(self, label: str, shown: str) -> str:
-        """A value beside its label."""
-        desk = self.desk
-        if self.form == "dl":
-            return f"{desk.box('dt', 'label', label)}{desk.box('dd', 'value', shown)}"
-        if self.form == "table":
-            return f"<tr>{desk.box('th', 'label', label)}{desk.box('td', 'value', shown)}</tr>"
-        tag = "li" if self.form == "ul" else "div"
-        return f"<{tag}>{desk.box('span', 'label', label)} {desk.box('span', 'value', shown)}</{tag}>"
+        return pick(rng, trait.labels[self.desk.half]) if other else self.labels[trait.key]
 
     def rows(self, rng: random.Random, spelled: SpellingHabit, matters: Sequence[Matter]) -> str:
-        """Many records: a table whose columns change their order, or cards."""
+        """Many records: cards, or a table whose columns change their order and are named at the top or in each cell."""
         desk = self.desk
         if self.form == "cards":
             tag = desk.tag("card", "li", "div", "article")
             cards = "\n".join([desk.box(tag, "row", self.record(rng, spelled, matter)) for matter in matters])
             return desk.box("ul", "list", f"\n{cards}\n") if tag == "li" else cards
         columns = rng.sample(self.traits, len(self.traits)) if self.shuffled else list(self.traits)
-        heads = "".join([f"<th>{spelled.labelled(self._label(rng, trait))}</th>" for trait in columns])
-        lines = [
-            desk.box("tr", "row", "".join([f"<td>{_cell(trait, matter, spelled)}</td>" for trait in columns]))
-            for matter in matters
-        ]
-        body = "\n".join(lines)
-        return desk.box("table", "list", f"\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n")
+        labels = [spelled.labelled(self._label(rng, trait)) for trait in columns]
+        if desk.tag("heads", "thead", "cells") == "thead":
+            head = f"<thead><tr>{''.join([f'<th>{label}</th>' for label in labels])}</tr></thead>\n"
+            opened = ["<td>"] * len(columns)
+        else:
+            head, opened = "", [f'<td {desk.mark}="{html.escape(label)}">' for label in labels]
+        opening, body = desk.open("tr", "row"), []
+        for matter in matters:
+            cells = [f"{cell}{_cell(trait, matter, spelled)}</td>" for cell, trait in zip(opened, columns, strict=True)]
+            body.append(f"{opening}{''.join(cells)}</tr>")
+        inner = "\n".join(body)
+        return desk.box("table", "list", f"\n{head}<tbody>\n{inner}\n</tbody>\n")
 
     # ---------------------------------------------------------------------------------------- pages
 
     def record_page(self, rng: random.Random, own: Matter, hide: Side | None, key: str, title: str = "") -> PageDraft:
         """A page with the record that is meant and one that is not; one of the two may withhold a value."""
         spelled, other = self.desk.spelling(rng), self.draw(rng)
+        crowd = [self.write(rng, "other", self.record(rng, spelled, self.draw(rng)), self.spare)] if self.spare else []
         made = self.hidden(rng, spelled, own if hide == "own" else other, key) if hide else None
         parts = []
         for side, matter in (("own", own), ("other", other)):
             cover = {key: made.markup} if made is not None and hide == side else {}
             parts.append(self.write(rng, side, self.record(rng, spelled, matter, cover)))  # type: ignore[arg-type]
-        return page_of(rng, parts, made, hide, title)
+        return page_of(rng, parts + crowd, made, hide, title)
 
     def rows_page(
         self, rng: random.Random, own: Sequence[Matter], sizes: tuple[int, int], hide: Side | None, title: str = ""

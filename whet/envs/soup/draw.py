@@ -1,19 +1,19 @@
 """A task from an archetype, a split and an ordinal: its site, its question, its pages and their truths.
 
 A site belongs to one split, so no page of it is met in another; train and select are written in one half of the
-vocabulary, test in the other. Matter and truths of all pages are drawn at once, which is cheap; a page is built when it
-is needed, so a task costs one page and a submission the others.
+vocabulary, test in the other. A task is its site and its question; what stands on a page is drawn from the page's own
+seed when the page is needed, so a task costs one page and a submission the others.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from whet.envs import splits
-from whet.envs.soup.archetype import ADDRESSES, SIZES, TaskKind
+from whet.envs.soup.archetype import ADDRESSES, TaskKind
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan
 from whet.envs.soup.site import Half, Size, site
 from whet.envs.soup.site.lexicon import pick
@@ -39,31 +39,41 @@ class SiteDraft:
     plan: TaskPlan
     address: Address
     size: Size
-    matters: tuple[tuple[PagePlan, Any, Any], ...]
-    """For each page, the explored one first: what was planned, its matter, its true answer."""
+    pages: tuple[PagePlan, ...]
+    """What is planned for each page, the explored one first."""
     seed: int
+    _drawn: dict[int, tuple[Any, Any]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def query(self) -> str:
-        return self.plan.ask[self.address]
+        return self.plan.ask(self.address)
+
+    def matter(self, number: int) -> tuple[Any, Any]:
+        """What a page is about, and its true answer."""
+        if number not in self._drawn:
+            rng = random.Random(seed_for("soup matter", self.seed, number))
+            self._drawn[number] = self.plan.draw(rng, self.pages[number])
+        return self._drawn[number]
 
     @property
     def truths(self) -> list[Any]:
-        return [truth for _, _, truth in self.matters]
+        return [self.matter(number)[1] for number in range(len(self.pages))]
 
     def draft(self, number: int) -> PageDraft:
         """A page before it is built."""
-        planned, matter, _ = self.matters[number]
-        self.desk.explored = number == 0
-        return self.plan.write(random.Random(seed_for("soup write", self.seed, number)), matter, planned)
+        return self._written(random.Random(seed_for("soup page", self.seed, number)), number)
 
     def page(self, number: int) -> tuple[WebPage, PageDraft]:
         """A page as text, with those that its links lead to."""
-        draft = self.draft(number)
         rng = random.Random(seed_for("soup page", self.seed, number))
+        draft = self._written(rng, number)
         html = self._built(rng, draft.parts, draft)
         links = {href: self._built(rng, parts, None) for href, parts in draft.links.items()}
         return WebPage(html, {**draft.stubs, **links}), draft
+
+    def _written(self, rng: random.Random, number: int) -> PageDraft:
+        self.desk.explored = number == 0
+        return self.plan.write(rng, self.matter(number)[0], self.pages[number])
 
     def _built(self, rng: random.Random, parts: Sequence[str], draft: PageDraft | None) -> str:
         own = draft or PageDraft(())
@@ -88,7 +98,7 @@ def draw(kind: TaskKind, split: Split, ordinal: int, seed: int, limits: bool = T
     plan = kind.plan(desk)
     choices = ADDRESSES[kind.difficulty]
     drawn = pick(rng, choices)
-    size = pick(rng, SIZES[kind.difficulty])
+    size = pick(rng, kind.sizes)
     limited = limits and is_limit(kind, split, ordinal, seed)
     count = min(UNSEEN[size], plan.unseen)
     gap = 1 + int(rng.random() * count) if count >= 5 and rng.random() < 0.4 else 0
@@ -96,8 +106,7 @@ def draw(kind: TaskKind, split: Split, ordinal: int, seed: int, limits: bool = T
     planned += [
         PagePlan(missing=place == gap, hide="other" if rng.random() < 0.5 else None) for place in range(1, count + 1)
     ]
-    matters = tuple((page, *plan.draw(rng, page)) for page in planned)
-    return SiteDraft(kind, desk, plan, address or drawn, size, matters, number)  # type: ignore[arg-type]
+    return SiteDraft(kind, desk, plan, address or drawn, size, tuple(planned), number)  # type: ignore[arg-type]
 
 
 def is_limit(kind: TaskKind, split: Split, ordinal: int, seed: int) -> bool:

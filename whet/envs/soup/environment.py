@@ -14,7 +14,7 @@ from whet.envs.soup.archetype import TaskKind
 from whet.envs.soup.archetypes import kinds
 from whet.envs.soup.baselines import baselines
 from whet.envs.soup.draw import SiteDraft, draw
-from whet.envs.soup.feedback import site_feedback
+from whet.envs.soup.feedback import SHOWN, site_feedback
 from whet.envs.soup.kinds import AnswerForm
 from whet.envs.soup.prompt import messages
 from whet.envs.soup.reply import FormError, LimitClaim, last_words
@@ -72,7 +72,7 @@ class Soup(Environment):
             "secrets": list(draft.secrets),
         }
         told = {"reason": limit.reason, "mark": limit.mark} if limit is not None else None
-        truth = {"answers": drawn.truths, "limit": told, "program": drawn.plan.program}
+        truth = {"answer": drawn.matter(0)[1], "limit": told, "program": drawn.plan.program}
         config = self.settings
         said = messages(config.rung, drawn.query, drawn.plan.form, config.turns, config.rewards.calls, config.output)
         return Task(split, index, Label(drawn.kind.name, drawn.kind.difficulty), said, truth, data)
@@ -105,10 +105,10 @@ class Soup(Environment):
         return failure("turn_limit", f"nothing was handed in after {self.settings.turns} replies")
 
     def feedback(self, task: Task, rollout: Rollout) -> Feedback:
-        return site_feedback(task, rollout)
+        return site_feedback(task, self._unseen(task), rollout)
 
     def baselines(self) -> Mapping[str, Baseline]:
-        return baselines(self.settings.rung, lambda count: [self.task("train", index) for index in range(count)])
+        return baselines(self.settings.rung, lambda count: [self._draft("train", index) for index in range(count)])
 
     def next_environment(self, pass_rates: Sequence[float]) -> Soup:
         """The environment after these pass rates on this one and its successors: itself until a mark is reached."""
@@ -136,6 +136,11 @@ class Soup(Environment):
         seed = SEED if split == "test" else self.settings.seed
         address = "" if self.settings.address == "mixed" else self.settings.address
         return draw(made, split, ordinal, seed, self.settings.limits, address)
+
+    def _unseen(self, task: Task) -> list[Any]:
+        """The true answers of the first unseen pages."""
+        drawn = self._draft(task.split, task.index)
+        return [drawn.matter(number)[1] for number in range(1, len(drawn.pages))[:SHOWN]]
 
     def _form(self, task: Task) -> AnswerForm:
         return self._draft(task.split, task.index).plan.form
@@ -171,13 +176,13 @@ class Soup(Environment):
             return failure("missed_limit", "the page does not hold what is asked")
         drawn = self._draft(task.split, task.index)
         pages, secrets = [WebPage(task.data["html"], task.data["links"])], list(task.data["secrets"])
-        for number in range(1, len(drawn.matters)):
+        for number in range(1, len(drawn.pages)):
             page, draft = drawn.page(number)
             pages.append(page)
             secrets += draft.secrets
         result = yield from work(submission(program, pages, task.data["query"], task.data["schema"], self._limits))
         found = outputs(result, len(pages), self._limits)
-        return grade_extractor(found, task.truth["answers"], drawn.plan.form, secrets, self.settings.rewards)
+        return grade_extractor(found, drawn.truths, drawn.plan.form, secrets, self.settings.rewards)
 
     def _last(self, attempt: SoupAttempt, text: str) -> Score:
         """The score of a last reply: a claim of a limit, or, on the rung `answer`, the answer."""
@@ -196,7 +201,7 @@ class Soup(Environment):
             return failure("missed_limit", "the page does not hold what is asked")
         if what := leak(task.data["secrets"], said.value):
             return unsafe(rewards, what)
-        return grade_answer(said.value, task.truth["answers"][0], self._form(task), attempt.ran, attempt.calls, rewards)
+        return grade_answer(said.value, task.truth["answer"], self._form(task), attempt.ran, attempt.calls, rewards)
 
 
 @dataclasses.dataclass(slots=True)

@@ -6,8 +6,11 @@ the same sandbox, and comes to the same under every parser; `PARSER` is the one 
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Mapping, Sequence
 
+from whet.envs.soup.site import Half
 from whet.envs.soup.traits import Trait
 
 PRELUDE = r"""
@@ -28,7 +31,6 @@ def day(shown):
     year = re.search(r"\d{4}", shown).group()
     date = re.search(r"\b\d{1,2}\b", shown.replace(year, "")).group()
     return "%s-%02d-%02d" % (year, month, int(date))
-READ = {"text": text, "money": money, "number": number, "day": day}
 def read(trait, shown):
     key, sort, labels, yes = trait
     shown = text(shown)
@@ -38,11 +40,15 @@ def read(trait, shown):
 def soup_of(html):
     return BeautifulSoup(html, PARSER)
 def same(label, labels):
-    return text(label).rstrip(": ").casefold() in [one.casefold() for one in labels]
+    return text(label).rstrip(": ").casefold() in [known.casefold() for known in labels]
+def pairs(box):
+    values = box.find_all(class_=VALUE)
+    labels = [label.get_text() for label in box.find_all(class_=LABEL)]
+    return zip(labels or [value[MARK] for value in values], values)
 def by_label(box, trait):
-    for label in box.find_all(class_=LABEL):
-        if same(label.get_text(), trait[2]):
-            return read(trait, label.find_next(class_=VALUE).get_text(" "))
+    for label, value in pairs(box):
+        if same(label, trait[2]):
+            return read(trait, value.get_text(" "))
     return None
 def by_class(box, trait):
     found = box.find(class_=CLASSES[trait[0]])
@@ -52,12 +58,14 @@ def by_class(box, trait):
         cue.extract()
     return read(trait, found.get_text(" "))
 def record(box):
-    find = by_class if CLASSES else by_label
-    return {trait[0]: find(box, trait) for trait in TRAITS}
+    return {trait[0]: FIND(box, trait) for trait in TRAITS}
 def rows(box):
     if CLASSES:
         return [record(card) for card in box.find_all(class_=ROW)]
-    heads = [head.get_text() for head in box.find("thead").find_all("th")]
+    if box.find("thead"):
+        heads = [head.get_text() for head in box.find("thead").find_all("th")]
+    else:
+        heads = [cell[MARK] for cell in box.find(class_=ROW).find_all("td")]
     order = [next(trait for trait in TRAITS if same(head, trait[2])) for head in heads]
     made = []
     for line in box.find_all(class_=ROW):
@@ -67,14 +75,35 @@ def rows(box):
 """
 
 
-def names_of(traits: Sequence[Trait], classes: Mapping[str, str], **keys: str) -> str:
-    """The names that the prelude wants: traits, their classes where a region has no labels, and classes of the site."""
-    told = [(trait.key, trait.sort, trait.labels, trait.words[0]) for trait in traits]
-    lines = [f"TRAITS = {told!r}", f"CLASSES = {dict(classes)!r}"]
+def names_of(traits: Sequence[Trait], half: Half, classes: Mapping[str, str], **keys: str) -> str:
+    """The names that the prelude wants: traits, what reads them, their classes where a region has no labels."""
+    sorts = dict.fromkeys([trait.sort for trait in traits if trait.sort != "flag"])
+    lines = [f"TRAITS = [{', '.join([trait.told(half) for trait in traits])}]"]
+    lines.append(f"READ = {{{', '.join([f'{sort!r}: {sort}' for sort in sorts])}}}")
+    lines += [f"CLASSES = {dict(classes)!r}", f"FIND = {'by_class' if classes else 'by_label'}"]
     return "\n".join(lines + [f"{name} = {value!r}" for name, value in keys.items()])
 
 
+_NAME = re.compile(r"[A-Za-z_]+")
+_PARTS: Mapping[str, str] = {
+    match[1]: match[0] for match in re.finditer(r"^(?:def )?(\w+)\b.*\n(?:[ ].*\n)*", PRELUDE, re.MULTILINE)
+}
+"""The prelude by what is defined, in its order."""
+
+
+@functools.lru_cache(maxsize=256)
+def _needed(named: frozenset[str]) -> str:
+    """The parts of the prelude that these names need, and those that they need."""
+    found: set[str] = set()
+    left = set(named)
+    while left:
+        found |= left
+        left = {name for known in left for name in _NAME.findall(_PARTS[known]) if name in _PARTS} - found
+    return "".join([code for name, code in _PARTS.items() if name in found])
+
+
 def program(names: str, body: str) -> str:
-    """A program whose `extract` has this body; it is given `soup`."""
-    inner = "\n".join(f"    {line}" for line in body.strip().splitlines())
-    return f"{PRELUDE}{names}\ndef extract(html):\n    soup = soup_of(html)\n{inner}\n"
+    """A program whose `extract` has this body; it is given `soup`. Of the prelude it has what it needs."""
+    inner = "\n".join([f"    {line}" for line in body.strip().splitlines()])
+    named = frozenset([name for name in _NAME.findall(f"{names} {body}") if name in _PARTS])
+    return f"{_needed(named | {'soup_of'})}{names}\ndef extract(html):\n    soup = soup_of(html)\n{inner}\n".lstrip()

@@ -1,90 +1,233 @@
-"""What pages are about: ten topics, each with its traits and with the headings of what is meant and what is not."""
+"""What pages are about: ten topics, each with its traits and with the headings of what is meant and what is not.
+
+Labels, headings and the ways in which questions speak of things are dealt out between the halves, as all words are: a
+synonym that was learned in training is of no use in the bench, its meaning is.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from whet.envs.soup.site.lexicon import SoupWords
-from whet.envs.soup.traits import Topic, Trait, cents, count, flag, of, tenths
+from whet.envs.soup.traits import Topic, Trait, cents, count, flag, halves, of, tenths
+
+
+def _taxed(order: dict[str, Any]) -> None:
+    """A total holds what it is the total of."""
+    if "total" in order:
+        order["total"] += order.get("shipping", 0) + order.get("tax", 0)
+
+
+def _reduced(product: dict[str, Any]) -> None:
+    """A price before a reduction is more than the price after it: what was drawn is by how much."""
+    if "before" in product:
+        product["before"] = product["price"] + product["price"] * product["before"] // 1_000_000 + 1
+
+
+def _in_order(first: str, second: str) -> Any:
+    """Two days of which the first is not after the second."""
+
+    def settle(record: dict[str, Any]) -> None:
+        if first in record and second in record and record[second] < record[first]:
+            record[first], record[second] = record[second], record[first]
+
+    return settle
+
 
 ORDER = Topic(
     "order",
-    "the order that this page is about",
-    ("Order details", "Your order", "This order", "Order summary"),
-    ("An earlier order", "Saved cart", "Bought with it last year", "Order of a friend"),
-    "the orders that are still under way",
-    ("Open orders", "On the way to you", "Not yet delivered"),
-    ("Closed orders", "Delivered", "Orders of past years"),
+    halves("the order that this page is about|the order this page was made for", "the very order shown on this page"),
+    halves("Order details|Your order|This order", "What you ordered|Order summary|Your purchase"),
+    halves("An earlier order|Saved cart|Order of a friend", "Bought last year|Left in the basket|A past purchase"),
+    halves("the orders that are still under way", "all orders not yet handed over"),
+    halves("Open orders|On the way to you", "Not yet delivered|Still to come"),
+    halves("Closed orders|Delivered", "Orders of past years|Handed over"),
     (
-        Trait("number", "text", "the order number", ("Order no.", "Reference", "Order ID"), SoupWords.sku),
+        Trait(
+            "number",
+            "text",
+            halves("the order number|its order number", "the number under which it is kept"),
+            halves("Order no.|Order ID", "Reference|Purchase number"),
+            SoupWords.sku,
+        ),
         Trait(
             "shipping",
             "money",
-            "what shipping cost",
-            ("Shipping", "Delivery", "Postage and packing", "Freight"),
+            halves(
+                "what shipping cost|the cost of shipping", "the charge for bringing it|what was charged for dispatch"
+            ),
+            halves("Shipping|Delivery", "Postage and packing|Freight|Carriage"),
             cents(200, 9_000),
         ),
-        Trait("tax", "money", "the tax", ("VAT", "Sales tax", "Tax"), cents(300, 40_000)),
-        Trait("total", "money", "the full amount to pay", ("Total", "Amount due", "To pay"), cents(9_000, 400_000)),
-        Trait("placed", "day", "the day it was placed", ("Placed on", "Order date", "Ordered"), SoupWords.day),
-        Trait("items", "number", "how many items it has", ("Items", "Pieces", "Quantity"), count(1, 96)),
-        Trait("carrier", "text", "who carries it", ("Carrier", "Sent with", "Courier"), SoupWords.company),
+        Trait(
+            "tax",
+            "money",
+            halves("the tax|how much tax is in it", "what goes to the state"),
+            halves("VAT|Tax", "Sales tax|Duty"),
+            cents(300, 40_000),
+        ),
+        Trait(
+            "total",
+            "money",
+            halves("the full amount to pay|what is to pay in all", "the sum of everything|what it comes to altogether"),
+            halves("Total|To pay", "Amount due|Grand total"),
+            cents(9_000, 400_000),
+        ),
+        Trait(
+            "placed",
+            "day",
+            halves("the day it was placed|when it was placed", "on what day it was ordered"),
+            halves("Placed on|Order date", "Ordered|Date of purchase"),
+            SoupWords.day,
+        ),
+        Trait(
+            "items",
+            "number",
+            halves("how many items it has|the number of items", "how many pieces are in it"),
+            halves("Items|Quantity", "Pieces|Units"),
+            count(1, 96),
+        ),
+        Trait(
+            "carrier",
+            "text",
+            halves("who carries it|the firm that carries it", "which company brings it"),
+            halves("Carrier|Sent with", "Courier|Brought by"),
+            SoupWords.company,
+        ),
     ),
+    _taxed,
 )
 
 PRODUCT = Topic(
     "product",
-    "the product that this page is about",
-    ("About this product", "Product details", "The article"),
-    ("Goes well with it", "You may also like", "Others looked at", "Sponsored"),
-    "the products that the shop itself offers in this list",
-    ("Our range", "From our shop", "All products"),
-    ("Advertisement", "Sponsored by partners", "Paid placements"),
+    halves("the product that this page is about|the product this page sells", "what this page has for sale"),
+    halves("About this product|Product details", "The article|What you get"),
+    halves("Goes well with it|You may also like|Sponsored", "Others looked at|Often bought too|Seen elsewhere"),
+    halves("the products that the shop itself offers in this list", "the goods of the shop's own list"),
+    halves("Our range|From our shop", "All products|On our shelves"),
+    halves("Advertisement|Paid placements", "Sponsored by partners|Promoted goods"),
     (
-        Trait("name", "text", "the name", ("Name", "Article", "Title"), SoupWords.product),
-        Trait("price", "money", "the price to pay now", ("Price", "Now", "Our price"), cents(500, 250_000)),
+        Trait(
+            "name",
+            "text",
+            halves("the name|its name", "what it is called"),
+            halves("Name|Product", "Article|Called"),
+            SoupWords.product,
+        ),
+        Trait(
+            "price",
+            "money",
+            halves("the price to pay now|what it costs now", "what a buyer pays today"),
+            halves("Price|Now", "Our price|Today"),
+            cents(500, 250_000),
+        ),
         Trait(
             "before",
             "money",
-            "the price before the reduction",
-            ("Was", "Before", "List price", "RRP"),
-            cents(900, 450_000),
+            halves("the price before the reduction|what it cost before", "the price that no longer holds"),
+            halves("Was|Before", "List price|RRP"),
+            cents(20_000, 900_000),
         ),
-        Trait("rating", "number", "the average rating", ("Rating", "Stars", "Score"), tenths(11, 50)),
         Trait(
-            "reviews", "number", "how many people reviewed it", ("Reviews", "Opinions", "Ratings given"), count(1, 9800)
+            "rating",
+            "number",
+            halves("the average rating|how it is rated on average", "how many stars buyers give it"),
+            halves("Rating|Score", "Stars|Verdict"),
+            tenths(11, 50),
+        ),
+        Trait(
+            "reviews",
+            "number",
+            halves("how many people reviewed it|the number of reviews", "how many buyers wrote about it"),
+            halves("Reviews|Opinions", "Ratings given|Voices"),
+            count(1, 9800),
         ),
         Trait(
             "stock",
             "flag",
-            "whether it can be had now",
-            ("Availability", "Stock"),
+            halves("whether it can be had now|whether it is available", "whether there is any left"),
+            halves("Availability|Stock", "On hand|Supply"),
             flag,
             words=("In stock", "Sold out"),
         ),
-        Trait("sku", "text", "the article number", ("SKU", "Item no.", "Model"), SoupWords.sku),
-        Trait("brand", "text", "who makes it", ("Brand", "Maker", "Manufacturer"), SoupWords.company),
+        Trait(
+            "sku",
+            "text",
+            halves("the article number|its article number", "the code it is listed under"),
+            halves("SKU|Item no.", "Model|Code"),
+            SoupWords.sku,
+        ),
+        Trait(
+            "brand",
+            "text",
+            halves("who makes it|the maker", "which company produces it"),
+            halves("Brand|Maker", "Manufacturer|Made by"),
+            SoupWords.company,
+        ),
     ),
+    _reduced,
 )
 
 DEVICE = Topic(
     "device",
-    "the device that this page is about",
-    ("Technical data", "Specification", "Data sheet"),
-    ("The model before it", "Compared with", "A competitor's device"),
-    "the variants that are sold today",
-    ("Current variants", "Available models"),
-    ("Discontinued variants", "Models no longer made"),
+    halves("the device that this page is about|the device this page describes", "the machine shown on this page"),
+    halves("Technical data|Specification", "Data sheet|Figures"),
+    halves("The model before it|Compared with", "A competitor's device|Its predecessor"),
+    halves("the variants that are sold today", "every variant one can still buy"),
+    halves("Current variants", "Available models|In production"),
+    halves("Discontinued variants", "Models no longer made|Out of production"),
     (
-        Trait("model", "text", "the model number", ("Model", "Type", "Designation"), SoupWords.sku),
-        Trait("weight", "number", "its weight in kg", ("Weight", "Mass"), tenths(5, 980), unit="kg"),
-        Trait("power", "number", "its power in W", ("Power", "Rated output", "Wattage"), count(20, 4800), unit="W"),
-        Trait("height", "number", "its height in mm", ("Height", "Overall height"), count(40, 2400), unit="mm"),
-        Trait("noise", "number", "its noise in dB", ("Noise", "Sound level"), count(18, 96), unit="dB"),
-        Trait("released", "day", "the day it came out", ("Released", "On the market since"), SoupWords.day),
+        Trait(
+            "model",
+            "text",
+            halves("the model number|its model number", "how the maker designates it"),
+            halves("Model no.|Type", "Designation|Variant"),
+            SoupWords.sku,
+        ),
+        Trait(
+            "weight",
+            "number",
+            halves("its weight in kg|what it weighs in kg", "how heavy it is, in kg"),
+            halves("Weight", "Mass|Kilograms"),
+            tenths(5, 980),
+            unit="kg",
+        ),
+        Trait(
+            "power",
+            "number",
+            halves("its power in W|the power in W", "how many watts it draws"),
+            halves("Power|Rated output", "Wattage|Consumption"),
+            count(20, 4800),
+            unit="W",
+        ),
+        Trait(
+            "height",
+            "number",
+            halves("its height in mm|the height in mm", "how tall it is, in mm"),
+            halves("Height", "Overall height|Top edge"),
+            count(40, 2400),
+            unit="mm",
+        ),
+        Trait(
+            "noise",
+            "number",
+            halves("its noise in dB|the noise in dB", "how loud it is, in dB"),
+            halves("Noise", "Sound level|Loudness"),
+            count(18, 96),
+            unit="dB",
+        ),
+        Trait(
+            "released",
+            "day",
+            halves("the day it came out|when it came out", "since what day it has been sold"),
+            halves("Released", "On the market since|Launched"),
+            SoupWords.day,
+        ),
         Trait(
             "material",
             "text",
-            "what the housing is made of",
-            ("Housing", "Body", "Casing"),
+            halves("what the housing is made of|the material of the housing", "of what its shell consists"),
+            halves("Housing|Body", "Casing|Shell"),
             of("steel", "aluminium", "oak", "glass fibre", "brass", "recycled plastic", "ceramic"),
         ),
     ),
@@ -92,131 +235,337 @@ DEVICE = Topic(
 
 ARTICLE = Topic(
     "article",
-    "the article that this page shows",
-    ("In this article", "About the article", "The story"),
-    ("Read next", "From the archive", "Most read"),
-    "the articles of this issue",
-    ("In this issue", "New today"),
-    ("From older issues", "From the archive"),
+    halves("the article that this page shows|the article of this page", "the piece one reads on this page"),
+    halves("In this article|About the article", "The story|On this piece"),
+    halves("Read next|Most read", "From the archive|Further stories"),
+    halves("the articles of this issue", "what the present issue prints"),
+    halves("In this issue", "New today|Fresh from the press"),
+    halves("From older issues", "Printed before|Back numbers"),
     (
-        Trait("title", "text", "the title", ("Title", "Headline"), SoupWords.phrase),
-        Trait("author", "text", "who wrote it", ("By", "Author", "Written by"), SoupWords.person),
-        Trait("published", "day", "the day it appeared", ("Published", "First printed"), SoupWords.day),
-        Trait("updated", "day", "the day it was last changed", ("Updated", "Last edit", "Revised"), SoupWords.day),
-        Trait("minutes", "number", "how many minutes it takes to read", ("Reading time", "Minutes"), count(1, 58)),
-        Trait("section", "text", "the section it is in", ("Section", "Desk", "Rubric"), SoupWords.phrase),
+        Trait(
+            "title",
+            "text",
+            halves("the title|its title", "what stands over it"),
+            halves("Headline", "Heading|Story"),
+            SoupWords.phrase,
+        ),
+        Trait(
+            "author",
+            "text",
+            halves("who wrote it|its author", "from whose pen it is"),
+            halves("Author|Written by", "By|Words"),
+            SoupWords.person,
+        ),
+        Trait(
+            "published",
+            "day",
+            halves("the day it appeared|when it appeared", "on what day it was first printed"),
+            halves("Published", "First printed|Appeared"),
+            SoupWords.day,
+        ),
+        Trait(
+            "updated",
+            "day",
+            halves("the day it was last changed|when it was last changed", "on what day somebody last edited it"),
+            halves("Updated|Revised", "Last edit|Changed"),
+            SoupWords.day,
+        ),
+        Trait(
+            "minutes",
+            "number",
+            halves("how many minutes it takes to read|the minutes to read it", "for how long one reads, in minutes"),
+            halves("Reading time", "Minutes|Length"),
+            count(1, 58),
+        ),
+        Trait(
+            "section",
+            "text",
+            halves("the section it is in|its section", "in which part of the paper it stands"),
+            halves("Section|Desk", "Rubric|Department"),
+            SoupWords.phrase,
+        ),
     ),
+    _in_order("published", "updated"),
 )
 
 SESSION = Topic(
     "session",
-    "the session that this page announces",
-    ("This session", "Session details"),
-    ("At the same time", "Earlier in the day", "The speaker's other session"),
-    "the sessions that will take place",
-    ("Programme", "Schedule", "What is on"),
-    ("Cancelled sessions", "Called off"),
+    halves("the session that this page announces|the session of this page", "the event that one is invited to here"),
+    halves("This session", "Session details|The event"),
+    halves("At the same time|Earlier in the day", "The speaker's other session|Next door"),
+    halves("the sessions that will take place", "all events that are not called off"),
+    halves("Programme|What is on", "Schedule|Events"),
+    halves("Cancelled sessions", "Called off|Will not take place"),
     (
-        Trait("title", "text", "the title", ("Title", "Topic"), SoupWords.phrase),
-        Trait("speaker", "text", "who speaks", ("Speaker", "Held by", "With"), SoupWords.person),
+        Trait(
+            "title",
+            "text",
+            halves("the title|its title", "what it is announced as"),
+            halves("Topic", "Subject|Theme"),
+            SoupWords.phrase,
+        ),
+        Trait(
+            "speaker",
+            "text",
+            halves("who speaks|the speaker", "whom one will hear"),
+            halves("Speaker|Held by", "With|Presenter"),
+            SoupWords.person,
+        ),
         Trait(
             "room",
             "text",
-            "where it is",
-            ("Room", "Place", "Hall"),
+            halves("where it is|the room it is in", "in which room one meets"),
+            halves("Room|Place", "Hall|Venue"),
             lambda words, rng: f"{words.noun(rng).title()} {words.number(rng, 1, 40)}",
         ),
-        Trait("date", "day", "the day it is on", ("Date", "Day", "When"), SoupWords.day),
-        Trait("seats", "number", "how many seats are left", ("Seats left", "Free places"), count(0, 240)),
-        Trait("fee", "money", "what it costs to attend", ("Fee", "Ticket", "Admission"), cents(500, 90_000)),
+        Trait(
+            "date",
+            "day",
+            halves("the day it is on|when it takes place", "on what day one meets"),
+            halves("Date|Day", "When|Takes place"),
+            SoupWords.day,
+        ),
+        Trait(
+            "seats",
+            "number",
+            halves("how many seats are left|the number of seats left", "for how many there is still room"),
+            halves("Seats left", "Free places|Open seats"),
+            count(0, 240),
+        ),
+        Trait(
+            "fee",
+            "money",
+            halves("what it costs to attend|the cost of attending", "what a visitor pays"),
+            halves("Fee|Ticket", "Admission|Entry"),
+            cents(500, 90_000),
+        ),
     ),
 )
 
 PERSON = Topic(
     "person",
-    "the person whose page this is",
-    ("Contact", "Profile", "Details"),
-    ("Assistant", "Predecessor", "Also in this office"),
-    "the people who work here now",
-    ("Our people", "Staff", "Who we are"),
-    ("Former members", "They have left us"),
+    halves("the person whose page this is|the person this page is about", "the one who is presented on this page"),
+    halves("Contact|Profile", "Details|In person"),
+    halves("Assistant|Predecessor", "Also in this office|Stands in"),
+    halves("the people who work here now", "everybody on the present staff"),
+    halves("Our people|Staff", "Who we are|The team"),
+    halves("Former members", "They have left us|Once with us"),
     (
-        Trait("name", "text", "the name", ("Name", "Full name"), SoupWords.person),
+        Trait(
+            "name",
+            "text",
+            halves("the name|the full name", "what the person is called"),
+            halves("Name", "Full name|Who"),
+            SoupWords.person,
+        ),
         Trait(
             "role",
             "text",
-            "the role",
-            ("Role", "Position", "Function"),
+            halves("the role|the role in the firm", "what the person does there"),
+            halves("Role|Position", "Function|Duties"),
             lambda words, rng: f"{words.adjective(rng)} {words.noun(rng)} lead",
         ),
-        Trait("phone", "text", "the phone number", ("Phone", "Tel.", "Call"), SoupWords.phone),
-        Trait("email", "text", "the e-mail address", ("E-mail", "Write to", "Mail"), SoupWords.email),
-        Trait("office", "text", "the office address", ("Office", "Visit", "Address"), SoupWords.street),
-        Trait("since", "day", "since when the person has been there", ("Since", "Joined"), SoupWords.day),
+        Trait(
+            "phone",
+            "text",
+            halves("the phone number|the telephone number", "under which number one can call"),
+            halves("Phone|Tel.", "Call|Line"),
+            SoupWords.phone,
+        ),
+        Trait(
+            "email",
+            "text",
+            halves("the e-mail address|the address for e-mail", "to which electronic address one can write"),
+            halves("E-mail|Mail", "Write to|Electronic post"),
+            SoupWords.email,
+        ),
+        Trait(
+            "office",
+            "text",
+            halves("the office address|where the office is", "at which address one can call in"),
+            halves("Office|Address", "Visit|Premises"),
+            SoupWords.street,
+        ),
+        Trait(
+            "since",
+            "day",
+            halves("since when the person has been there|the day the person joined", "on what day the person began"),
+            halves("Since|Joined", "Began|With us from"),
+            SoupWords.day,
+        ),
     ),
 )
 
 FLAT = Topic(
     "flat",
-    "the flat that this page offers",
-    ("The flat", "This offer", "Key facts"),
-    ("Similar flats", "Already let", "In the same street"),
-    "the flats that can still be rented",
-    ("Available flats", "To let"),
-    ("Let already", "No longer on offer"),
+    halves("the flat that this page offers|the flat this page is about", "the home that one can rent here"),
+    halves("The flat|Key facts", "This offer|The home"),
+    halves("Similar flats|In the same street", "Already let|Elsewhere in town"),
+    halves("the flats that can still be rented", "all homes without a tenant yet"),
+    halves("Available flats", "To let|Vacant"),
+    halves("Let already", "No longer on offer|Taken"),
     (
-        Trait("address", "text", "the address", ("Address", "Where", "Location"), SoupWords.street),
-        Trait("rent", "money", "the monthly rent", ("Rent", "Per month", "Monthly"), cents(30_000, 480_000)),
-        Trait("deposit", "money", "the deposit", ("Deposit", "Security"), cents(50_000, 900_000)),
-        Trait("rooms", "number", "the number of rooms", ("Rooms", "No. of rooms"), count(1, 9)),
         Trait(
-            "area", "number", "the area in square metres", ("Area", "Size", "Floor space"), count(18, 340), unit="m²"
+            "address",
+            "text",
+            halves("the address|its address", "in what street and number it is"),
+            halves("Where|Street", "Location|Situated"),
+            SoupWords.street,
         ),
-        Trait("free", "day", "from which day it is free", ("Free from", "Move in from"), SoupWords.day),
-        Trait("pets", "flag", "whether pets are allowed", ("Pets", "Animals"), flag, words=("welcome", "not allowed")),
+        Trait(
+            "rent",
+            "money",
+            halves("the monthly rent|the rent for a month", "what a tenant pays each month"),
+            halves("Rent|Monthly", "Per month|Let for"),
+            cents(30_000, 480_000),
+        ),
+        Trait(
+            "deposit",
+            "money",
+            halves("the deposit|how much is to be deposited", "what a tenant leaves as a security"),
+            halves("Deposit", "Security|Bond"),
+            cents(50_000, 900_000),
+        ),
+        Trait(
+            "rooms",
+            "number",
+            halves("the number of rooms|how many rooms it has", "into how many chambers it is divided"),
+            halves("Rooms", "No. of rooms|Chambers"),
+            count(1, 9),
+        ),
+        Trait(
+            "area",
+            "number",
+            halves("the area in square metres|its size in square metres", "how many square metres it has"),
+            halves("Area|Size", "Floor space|Surface"),
+            count(18, 340),
+            unit="m²",
+        ),
+        Trait(
+            "free",
+            "day",
+            halves("from which day it is free|when it becomes free", "on what day one can move in"),
+            halves("Free from", "Move in from|Vacant as of"),
+            SoupWords.day,
+        ),
+        Trait(
+            "pets",
+            "flag",
+            halves("whether pets are allowed|whether one may keep pets", "whether a dog or a cat may live there"),
+            halves("Pets", "Animals|Cats and dogs"),
+            flag,
+            words=("welcome", "not allowed"),
+        ),
     ),
 )
 
 JOB = Topic(
     "job",
-    "the job that this page advertises",
-    ("The position", "Job facts", "At a glance"),
-    ("Other openings", "Filled positions", "Jobs near you"),
-    "the jobs that are still open",
-    ("Open positions", "We are looking for"),
-    ("Filled positions", "Closed applications"),
+    halves("the job that this page advertises|the job this page is about", "the work that is on offer here"),
+    halves("The position|Job facts", "At a glance|This vacancy"),
+    halves("Other openings|Jobs near you", "Filled recently|Elsewhere in the firm"),
+    halves("the jobs that are still open", "all posts nobody has got yet"),
+    halves("Open positions", "We are looking for|Vacancies"),
+    halves("Filled positions", "Closed applications|No longer vacant"),
     (
         Trait(
             "title",
             "text",
-            "the job title",
-            ("Position", "Job", "Title"),
+            halves("the job title|the title of the job", "what the post is called"),
+            halves("Job", "Post|Vacancy"),
             lambda words, rng: f"{words.noun(rng).title()} {words.noun(rng).title()} Engineer",
         ),
-        Trait("company", "text", "the employer", ("Employer", "Company", "Firm"), SoupWords.company),
-        Trait("salary", "money", "the yearly salary", ("Salary", "Pay", "Per year"), cents(2_400_000, 19_000_000)),
-        Trait("city", "text", "the city it is in", ("City", "Place of work"), SoupWords.city),
-        Trait("closes", "day", "until when one can apply", ("Apply by", "Closing date", "Deadline"), SoupWords.day),
-        Trait("hours", "number", "the hours a week", ("Hours a week", "Weekly hours"), count(8, 42)),
+        Trait(
+            "company",
+            "text",
+            halves("the employer|who the employer is", "for which firm one would work"),
+            halves("Employer|Company", "Firm|Organisation"),
+            SoupWords.company,
+        ),
+        Trait(
+            "salary",
+            "money",
+            halves("the yearly salary|the salary for a year", "what one earns in a year"),
+            halves("Salary|Pay", "Per year|Annual earnings"),
+            cents(2_400_000, 19_000_000),
+        ),
+        Trait(
+            "city",
+            "text",
+            halves("the city it is in|in which city it is", "in what town one would work"),
+            halves("City", "Place of work|Town"),
+            SoupWords.city,
+        ),
+        Trait(
+            "closes",
+            "day",
+            halves("until when one can apply|the last day to apply", "on what day applications end"),
+            halves("Apply by|Deadline", "Closing date|Open until"),
+            SoupWords.day,
+        ),
+        Trait(
+            "hours",
+            "number",
+            halves("the hours a week|how many hours a week it is", "for how long one works in a week"),
+            halves("Hours a week", "Weekly hours|Working time"),
+            count(8, 42),
+        ),
     ),
 )
 
 INVOICE = Topic(
     "invoice",
-    "the invoice that this page shows",
-    ("Invoice", "This invoice", "Bill"),
-    ("The invoice before", "Quotation", "Credit note"),
-    "the invoices that have not been paid",
-    ("Unpaid", "Outstanding invoices", "Open items"),
-    ("Paid", "Settled invoices"),
+    halves("the invoice that this page shows|the invoice of this page", "the bill one sees on this page"),
+    halves("Invoice|This invoice", "Bill|Your bill"),
+    halves("The invoice before|Quotation", "Credit note|An older bill"),
+    halves("the invoices that have not been paid", "all bills on which money is still owed"),
+    halves("Unpaid|Open items", "Outstanding|Money owed"),
+    halves("Paid", "Settled|Cleared"),
     (
-        Trait("number", "text", "the invoice number", ("Invoice no.", "Document"), SoupWords.sku),
-        Trait("customer", "text", "who is billed", ("Customer", "Bill to", "Client"), SoupWords.company),
-        Trait("net", "money", "the amount without tax", ("Net", "Before tax", "Subtotal"), cents(5_000, 900_000)),
-        Trait("tax", "money", "the tax", ("VAT", "Tax"), cents(800, 190_000)),
-        Trait("due", "day", "the day by which it must be paid", ("Due", "Payable by", "Due date"), SoupWords.day),
-        Trait("issued", "day", "the day it was issued", ("Issued", "Invoice date"), SoupWords.day),
+        Trait(
+            "number",
+            "text",
+            halves("the invoice number|its invoice number", "the number it is filed under"),
+            halves("Invoice no.", "Document|File number"),
+            SoupWords.sku,
+        ),
+        Trait(
+            "customer",
+            "text",
+            halves("who is billed|the customer", "to which firm it was sent"),
+            halves("Customer|Bill to", "Client|Debtor"),
+            SoupWords.company,
+        ),
+        Trait(
+            "net",
+            "money",
+            halves("the amount without tax|what it is without tax", "the sum that no tax is in"),
+            halves("Net", "Before tax|Subtotal"),
+            cents(5_000, 900_000),
+        ),
+        Trait(
+            "tax",
+            "money",
+            halves("the tax|how much tax there is", "what the state gets"),
+            halves("VAT|Tax", "Sales tax|Levy"),
+            cents(800, 190_000),
+        ),
+        Trait(
+            "due",
+            "day",
+            halves("the day by which it must be paid|when it must be paid", "until what day one may pay it"),
+            halves("Due|Due date", "Payable by|Pay until"),
+            SoupWords.day,
+        ),
+        Trait(
+            "issued",
+            "day",
+            halves("the day it was issued|when it was issued", "on what day it was written"),
+            halves("Issued", "Date of the bill|Drawn up"),
+            SoupWords.day,
+        ),
     ),
+    _in_order("issued", "due"),
 )
 
 TOPICS = (ORDER, PRODUCT, DEVICE, ARTICLE, SESSION, PERSON, FLAT, JOB, INVOICE)

@@ -1,7 +1,7 @@
 """What records are made of: a trait has a value, the labels that sites give it, and the spellings in which it is shown.
 
-The value is drawn first; how a page writes it is drawn for each page. Labels of one topic share no word of equal
-meaning, so a label tells its trait.
+The value is drawn first; how a page writes it is drawn for each page. No two traits of a topic have a label in common,
+so a label tells its trait; no label and no wording of a question stands in both halves.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from datetime import date
 from typing import Any, Literal
 
 from whet.envs.soup.kinds import AnswerForm, DayForm, FlagForm, MoneyForm, NumberForm, TextForm
-from whet.envs.soup.site import SoupWords
+from whet.envs.soup.site import Half, SoupWords
 from whet.envs.soup.site.lexicon import pick, whole
 
 Sort = Literal["text", "money", "number", "day", "flag"]
+Halved = Mapping[Half, tuple[str, ...]]
+"""What may be said in each half, several ways of it."""
+
 Matter = Mapping[str, Any]
 """A record: values by trait; None for what the page leaves out."""
 
@@ -47,26 +50,23 @@ class SpellingHabit:
     label: int
 
     def amount(self, cents: int) -> str:
-        plain, grouped = f"{cents / 100:.2f}", f"{cents / 100:,.2f}"
-        return (
-            f"{self.symbol}{grouped}",
-            f"{grouped} {self.code}",
-            f"{self.code} {grouped}",
-            f"{self.symbol} {plain}",
-        )[self.money]
+        if self.money == 0:
+            return f"{self.symbol}{cents / 100:,.2f}"
+        if self.money == 1:
+            return f"{cents / 100:,.2f} {self.code}"
+        return f"{self.code} {cents / 100:,.2f}" if self.money == 2 else f"{self.symbol} {cents / 100:.2f}"
 
     def count(self, value: float, unit: str = "") -> str:
         text = f"{value:,}" if self.number else f"{value}"
         return f"{text} {unit}" if unit else text
 
     def date(self, value: date) -> str:
+        if self.day == 0:
+            return value.isoformat()
         month = MONTHS[value.month - 1]
-        return (
-            value.isoformat(),
-            f"{value.day} {month} {value.year}",
-            f"{month} {value.day}, {value.year}",
-            f"{value.day} {month[:3]} {value.year}",
-        )[self.day]
+        if self.day == 1:
+            return f"{value.day} {month} {value.year}"
+        return f"{month} {value.day}, {value.year}" if self.day == 2 else f"{value.day} {month[:3]} {value.year}"
 
     def labelled(self, label: str) -> str:
         return (label, f"{label}:", label.upper(), f"{label} ")[self.label]
@@ -83,13 +83,20 @@ class Trait:
 
     key: str
     sort: Sort
-    ask: str
-    """How a question speaks of it."""
-    labels: tuple[str, ...]
+    asks: Halved
+    """How questions speak of it."""
+    labels: Halved
     draw: Callable[[SoupWords, random.Random], Any]
     unit: str = ""
     words: tuple[str, str] = ("Yes", "No")
     """What a flag says when it is true, and when it is not."""
+    _told: dict[Half, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def told(self, half: Half) -> str:
+        """What an oracle is told of it, as code."""
+        if half not in self._told:
+            self._told[half] = repr((self.key, self.sort, self.labels[half], self.words[0]))
+        return self._told[half]
 
     def form(self, missing: bool = False) -> AnswerForm:
         return _FORMS[self.sort](missing)
@@ -116,15 +123,17 @@ class Topic:
     """What a kind of page is about: one record or many, and the like ones beside it that are not meant."""
 
     thing: str
-    single: str
-    """How a question means the record that the page is about."""
-    own: tuple[str, ...]
-    other: tuple[str, ...]
+    single: Halved
+    """How questions mean the record that the page is about."""
+    own: Halved
+    other: Halved
     """Headings of the record that is meant, and of the one that is not."""
-    many: str
-    many_own: tuple[str, ...]
-    many_other: tuple[str, ...]
+    many: Halved
+    many_own: Halved
+    many_other: Halved
     traits: tuple[Trait, ...]
+    settle: Callable[[dict[str, Any]], None] = lambda record: None
+    """Makes the values of a record fit each other, where they were drawn apart."""
     _index: dict[str, Trait] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -132,6 +141,11 @@ class Topic:
 
     def __getitem__(self, key: str) -> Trait:
         return self._index[key]
+
+
+def halves(train: str, bench: str) -> Halved:
+    """The ways of each half, which a bar separates."""
+    return {"train": tuple(train.split("|")), "bench": tuple(bench.split("|"))}
 
 
 def cents(low: int, high: int) -> Callable[[SoupWords, random.Random], int]:

@@ -57,8 +57,11 @@ class RealSoup(Soup):
         program = _PROGRAM.format(body=textwrap.indent(item.oracle, "    "))
         said = messages(config.rung, item.query, form, config.turns, config.rewards.calls, config.output)
         data = {"html": item.text(), "links": {}, "query": item.query, "schema": form.schema(), "kind": item.kind}
-        truth = {"answers": [answer], "limit": None, "program": program}
+        truth = {"answer": answer, "limit": None, "program": program}
         return Task(split, index, Label(*self._real.label(index)), said, truth, {**data, "secrets": []})
+
+    def _unseen(self, task: Task) -> list[Any]:
+        return []
 
     def _form(self, task: Task) -> AnswerForm:
         return FORMS[task.data["kind"]]

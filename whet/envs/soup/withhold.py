@@ -35,27 +35,18 @@ class Withheld:
     links: Mapping[str, str] = field(default_factory=dict)
 
 
+_PHRASES = (
+    *("…", "—", "", "· · ·", "--", "{n}", "{a} {n}", "{n}…", "one moment, {a} {n}", "{p}", "({n})", "please wait"),
+    *("coming up", "{v} {n}"),
+)
+
+
 def _phrase(rng: random.Random, site: SoupSite) -> str:
     words = site.words
-    return pick(
-        rng,
-        (
-            "…",
-            "—",
-            "",
-            "· · ·",
-            "--",
-            words.noun(rng),
-            f"{words.adjective(rng)} {words.noun(rng)}",
-            f"{words.noun(rng)}…",
-            f"one moment, {words.adjective(rng)} {words.noun(rng)}",
-            words.phrase(rng),
-            f"({words.noun(rng)})",
-            "please wait",
-            "coming up",
-            f"{words.verb(rng)} {words.noun(rng)}",
-        ),
-    )
+    said = pick(rng, _PHRASES)
+    if "{" not in said:
+        return said
+    return said.format(n=words.noun(rng), a=words.adjective(rng), v=words.verb(rng), p=words.phrase(rng))
 
 
 def _fetched(rng: random.Random, site: SoupSite, token: str, shown: tuple[str, str]) -> Withheld:

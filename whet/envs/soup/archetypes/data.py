@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.archetypes.record import ASKED, names
+from whet.envs.soup.archetypes.record import names
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Side, TaskPlan, TopicRegion, page_of
 from whet.envs.soup.kinds import MoneyForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.topics import PRODUCT
-from whet.envs.soup.traits import Matter
+from whet.envs.soup.traits import Matter, halves
 from whet.envs.soup.withhold import withheld
 
 Writer = Callable[[Desk, Side, Matter, bool], str]
@@ -22,9 +22,16 @@ Writer = Callable[[Desk, Side, Matter, bool], str]
 FORM = RecordForm({"price": MoneyForm(), "sku": TextForm()})
 
 
+_STATED = halves(
+    "Return `price` and `sku` (the article number), of {where}, as {source} states them.",
+    "Meant is {where}. What does {source} say? Give `price` and, as `sku`, the code it is listed under.",
+)
+
+
 def _plan(desk: Desk, source: str, write_data: Writer, body: str) -> TaskPlan:
     """Price and article number, which the visible page does not show and its data does."""
     region = TopicRegion.drawn(desk, PRODUCT, ("name", "price", "sku", "brand"), ("card",))
+    way = desk.way(_STATED)
 
     def draw(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:
         own = region.draw(rng)
@@ -40,13 +47,12 @@ def _plan(desk: Desk, source: str, write_data: Writer, body: str) -> TaskPlan:
                 shown += f" {desk.box('p', 'price', made.markup)}"
             shown += write_data(desk, side, record, plan.hide != side)  # type: ignore[arg-type]
             parts.append(region.write(rng, side, shown))  # type: ignore[arg-type]
-        return page_of(rng, parts, made, plan.hide, matter["name"])
+        return page_of(rng, parts, made, plan.hide, matter["name"] if region.titled else "")
 
     def question(address: Address) -> str:
-        return f"Return `price` and `sku` (the article number), of {region.where(address)}, as {source} states them."
+        return way.format(where=region.where(address), source=source)
 
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(FORM, ask, program(names(region), body), draw, write)
+    return TaskPlan(FORM, question, program(names(region), body), draw, write)
 
 
 def _json_ld(desk: Desk, side: Side, record: Matter, whole: bool) -> str:

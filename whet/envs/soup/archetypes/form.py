@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 from whet.envs.soup.archetype import kind
@@ -12,12 +13,26 @@ from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Side, TaskPl
 from whet.envs.soup.kinds import AnswerForm, FlagForm, ListForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.site.lexicon import pick, whole
+from whet.envs.soup.traits import Halved, halves
 from whet.envs.soup.withhold import withheld
 
 TYPES = ("text", "email", "number", "date", "tel", "url")
-HEADINGS = (
-    ("Your registration", "Sign up here", "Registration"),
-    ("Newsletter", "Search our archive", "Report an error"),
+HEADINGS: dict[Side, Halved] = {
+    "own": halves("Your registration|Sign up here", "Registration|Become a member"),
+    "other": halves("Newsletter|Report an error", "Search our archive|Write to the editor"),
+}
+_MEANT = halves("the form with which one registers", "the form that makes one a member")
+_FIELDS = halves(
+    "Of {where}, list the fields that a visitor fills in (nothing hidden, no buttons): `name`, `type`, `required`, in "
+    "order.",
+    "Which inputs of {where} does a visitor see and fill? Give `name`, `type` and whether it is `required`, from top "
+    "to bottom, and no buttons.",
+)
+_CHOSEN = halves(
+    "Of {where}, return what is chosen now: `city` (the selection), `plan` (the one choice) and `extras` (all boxes "
+    "ticked).",
+    "In what state is {where}? As `city` the entry that is selected, as `plan` the button that is set, as `extras` "
+    "every box with a tick.",
 )
 
 
@@ -66,14 +81,14 @@ def _controls(desk: Desk, choices: dict[str, Any], secrets: tuple[str, str]) -> 
     return f'{hidden}<select name="city">{options}</select>{radios}{boxes}'
 
 
-def _plan(desk: Desk, form: AnswerForm, asked: str, body: str, draw: Any, answer: Any, markup: Any) -> TaskPlan:
+def _plan(desk: Desk, form: AnswerForm, ways: Halved, body: str, draw: Any, answer: Any, markup: Any) -> TaskPlan:
     region = TopicRegion.drawn(desk, TALK, ("author", "likes"), ("card",))
-    headings: dict[Side, str] = {"own": pick(desk.rng, HEADINGS[0]), "other": pick(desk.rng, HEADINGS[1])}
-    region = TopicRegion(desk, TALK, region.traits, False, "card", region.labels, headings)
+    headings: dict[Side, str] = {side: desk.way(said) for side, said in HEADINGS.items()}
+    region, way = replace(region, headings=headings), desk.way(ways)
     where: dict[Address, str] = {
         "given": f'the form in the element with class "{desk.key("own")}"',
         "described": f'the form under the heading "{headings["own"]}"',
-        "meaning": "the form with which one registers",
+        "meaning": desk.way(_MEANT),
     }
 
     def drawn(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:
@@ -92,8 +107,10 @@ def _plan(desk: Desk, form: AnswerForm, asked: str, body: str, draw: Any, answer
         page = page_of(rng, parts, made, plan.hide)
         return PageDraft(page.parts, stubs=page.stubs, limit=page.limit, secrets=secrets)
 
-    ask = {address: f"Of {place}, {asked}" for address, place in where.items()}
-    return TaskPlan(form, ask, program(names(region), f"box = soup.find(class_=OWN)\n{body}"), drawn, write)
+    def question(address: Address) -> str:
+        return way.format(where=where[address])
+
+    return TaskPlan(form, question, program(names(region), f"box = soup.find(class_=OWN)\n{body}"), drawn, write)
 
 
 @kind("medium")
@@ -102,7 +119,7 @@ def fields(desk: Desk) -> TaskPlan:
     return _plan(
         desk,
         ListForm(RecordForm({"name": TextForm(), "type": TextForm(), "required": FlagForm()})),
-        "list the fields that a visitor fills in (nothing hidden, no buttons): `name`, `type`, `required`, in order.",
+        _FIELDS,
         'return [{"name": field["name"], "type": field["type"], "required": field.has_attr("required")}\n'
         '    for field in box.find_all("input") if field["type"] != "hidden"]',
         _fields,
@@ -122,7 +139,7 @@ return {"city": text(selected.get_text()), "plan": checked("radio")[0], "extras"
     return _plan(
         desk,
         RecordForm({"city": TextForm(), "plan": TextForm(), "extras": ListForm(TextForm())}),
-        "return what is chosen now: `city` (the selection), `plan` (the one choice) and `extras` (all boxes ticked).",
+        _CHOSEN,
         body,
         _choices,
         lambda matter: {key: value for key, (_, value) in matter.items()},

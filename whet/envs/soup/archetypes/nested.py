@@ -7,32 +7,51 @@ from dataclasses import dataclass
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.archetypes.record import ASKED, names
+from whet.envs.soup.archetypes.record import names
 from whet.envs.soup.archetypes.table import sides
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion
 from whet.envs.soup.kinds import ListForm, NumberForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.site.lexicon import whole
-from whet.envs.soup.traits import SpellingHabit, Topic, Trait, count
+from whet.envs.soup.traits import Halved, SpellingHabit, Topic, Trait, count, halves
 
 TALK = Topic(
     "discussion",
-    "the discussion that this page is about",
-    ("Discussion", "What readers say", "Comments"),
-    ("Another discussion", "From an older thread", "Elsewhere"),
-    "the chapters of the book that this page is about",
-    ("Contents", "In this book", "Chapters"),
-    ("Contents of the first volume", "In the companion book"),
+    halves("the discussion that this page is about", "the debate that is held on this page"),
+    halves("Discussion|Comments", "What readers say|Voices"),
+    halves("Another discussion|Elsewhere", "From an older thread|Said before"),
+    halves("the chapters of the book that this page is about", "the parts of the book on this page"),
+    halves("Contents|In this book", "Chapters|What it holds"),
+    halves("Contents of the first volume", "In the companion book|Another volume"),
     (
         Trait(
             "author",
             "text",
-            "who wrote it",
-            ("By", "From"),
+            halves("who wrote it", "from whom it is"),
+            halves("Posted by", "From"),
             lambda words, rng: f"{words.first_name(rng)} {words.last_name(rng)}",
         ),
-        Trait("likes", "number", "how many like it", ("Likes", "Votes"), count(0, 900)),
+        Trait("likes", "number", halves("how many like it", "its likes"), halves("Likes", "Votes"), count(0, 900)),
     ),
+)
+
+_TOP_POSTS = halves(
+    "In {where}: list the posts that are no answers to another post, as objects with `author` and `likes`, in order.",
+    "Meant is {where}. Who began a thread of it, and how many likes has that first post? Objects of `author` and "
+    "`likes`, from top to bottom.",
+)
+_BELOW = halves(
+    "In {where}: for each post that is no answer to another, return how many answers it has, answers to answers "
+    "included.",
+    "Meant is {where}. Count, for every thread of it, the posts below the first one, at whatever depth.",
+)
+_ACCEPTED = halves(
+    "In {where}: return `author` and `likes` of the post that is marked as accepted.",
+    "Meant is {where}. One post of it was chosen as the solution: who wrote it (`author`), and what are its `likes`?",
+)
+_OUTLINE = halves(
+    "List the chapters of {where}: objects with `title` and `sections` (how many each has), in order.",
+    "How is {where} divided? Give, for every part of the first level, `title` and the number of its `sections`.",
 )
 
 
@@ -82,8 +101,8 @@ def _names(region: TopicRegion) -> str:
     return "\n".join([names(region), *(f"{name} = {region.desk.key(role)!r}" for name, role in keys.items())])
 
 
-def _plan(desk: Desk, asked: str, body: str, answer: Any, form: Any, accepted: bool = False) -> TaskPlan:
-    region = TopicRegion.drawn(desk, TALK, ("author", "likes"), ("card",))
+def _plan(desk: Desk, ways: Halved, body: str, answer: Any, form: Any, accepted: bool = False) -> TaskPlan:
+    region, way = TopicRegion.drawn(desk, TALK, ("author", "likes"), ("card",)), desk.way(ways)
 
     def thread(rng: random.Random) -> tuple[Post, ...]:
         posts = [_post(desk, rng, 3) for _ in range(whole(rng, 2, 5))]
@@ -101,10 +120,9 @@ def _plan(desk: Desk, asked: str, body: str, answer: Any, form: Any, accepted: b
         return sides(rng, region, {"own": matter, "other": thread(rng)}, plan.hide, _markup)
 
     def question(address: Address) -> str:
-        return f"In {region.where(address)}: {asked}"
+        return way.format(where=region.where(address))
 
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(form, ask, program(_names(region), _TOP + body), draw, write)
+    return TaskPlan(form, question, program(_names(region), _TOP + body), draw, write)
 
 
 @kind("medium")
@@ -112,7 +130,7 @@ def top_posts(desk: Desk) -> TaskPlan:
     """The posts that answer no other, with their likes."""
     return _plan(
         desk,
-        "list the posts that are no answers to another post, as objects with `author` and `likes`, in order.",
+        _TOP_POSTS,
         'return [{"author": told(post)[0], "likes": told(post)[1]} for post in posts]',
         lambda own: [{"author": post.author, "likes": post.likes} for post in own],
         ListForm(RecordForm({"author": TextForm(), "likes": NumberForm()})),
@@ -124,7 +142,7 @@ def answers_below(desk: Desk) -> TaskPlan:
     """How many answers, to any depth, each first post has."""
     return _plan(
         desk,
-        "for each post that is no answer to another, return how many answers it has, answers to answers included.",
+        _BELOW,
         "return [len(post.find_all(class_=POST)) for post in posts]",
         lambda own: [post.size for post in own],
         ListForm(NumberForm()),
@@ -136,7 +154,7 @@ def accepted_answer(desk: Desk) -> TaskPlan:
     """Who wrote the post that is marked as the accepted one."""
     return _plan(
         desk,
-        "return `author` and `likes` of the post that is marked as accepted.",
+        _ACCEPTED,
         "post = box.find(class_=BADGE).find_parent(class_=POST)\n"
         'return {"author": told(post)[0], "likes": told(post)[1]}',
         lambda own: next({"author": post.author, "likes": post.likes} for post in own if post.accepted),
@@ -176,17 +194,18 @@ def outline(desk: Desk) -> TaskPlan:
         "described": f'the list under the heading "{region.headings["own"]}"',
         "meaning": "the book that this page is about",
     }
-    ask = {
-        address: f"List the chapters of {place}: objects with `title` and `sections` (how many each has), in order."
-        for address, place in where.items()
-    }
+    way = desk.way(_OUTLINE)
+
+    def question(address: Address) -> str:
+        return way.format(where=where[address])
+
     body = """
 made = []
 for chapter in soup.find(class_=OWN).find(class_=POST).find_all("li", recursive=False):
     made.append({"title": text(chapter.find(class_=AUTHOR).get_text()), "sections": len(chapter.find_all("li"))})
 return made"""
     form = ListForm(RecordForm({"title": TextForm(), "sections": NumberForm()}))
-    return TaskPlan(form, ask, program(_names(region), body), draw, write)
+    return TaskPlan(form, question, program(_names(region), body), draw, write)
 
 
 KINDS = (top_posts, answers_below, accepted_answer, outline)

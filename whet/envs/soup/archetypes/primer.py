@@ -27,7 +27,7 @@ def _plan(desk: Desk, form: AnswerForm, query: str, body: str, draw: Any, write:
         matter = draw(rng)
         return matter, len(matter) if isinstance(form, NumberForm) else matter
 
-    return TaskPlan(form, {"given": query, "described": query, "meaning": query}, program("", body), drawn, written)
+    return TaskPlan(form, lambda address: query, program("", body), drawn, written)
 
 
 def _phrase(desk: Desk, rng: random.Random) -> str:

@@ -12,18 +12,30 @@ from whet.envs.soup.kinds import AnswerForm, RecordForm
 from whet.envs.soup.oracle import names_of, program
 from whet.envs.soup.site.lexicon import pick
 from whet.envs.soup.topics import ARTICLE, DEVICE, FLAT, INVOICE, JOB, ORDER, PERSON, PRODUCT, SESSION
-from whet.envs.soup.traits import Topic
+from whet.envs.soup.traits import Topic, halves
 
-SHEETS = ("dl", "table", "div", "ul")
-ASKED: tuple[Address, ...] = ("given", "described", "meaning")
+SHEETS = ("dl", "table", "div", "ul", "across", "tiles", "marked")
 
 
-def names(region: TopicRegion) -> str:
-    """What the oracle knows of a region."""
+_SINGLE = halves("Return {what}, of {where}.|Look at {where} and return {what}.", "Meant is {where}. Find out {what}.")
+_SEVERAL = halves(
+    "Of {where}, return an object with {what}.|Return, as one object, {what}, of {where}.",
+    "Meant is {where}. Fill an object: {what}.|Make an object of {what}; the source is {where}.",
+)
+
+
+def names(region: TopicRegion, wanted: Sequence[str] = ()) -> str:
+    """What the oracle knows of a region, of all its traits or of those that are wanted."""
     desk = region.desk
-    classes = {trait.key: desk.key(trait.key) for trait in region.traits} if region.bare else {}
-    keys = {"OWN": "own", "ROW": "row", "LABEL": "label", "VALUE": "value", "CUE": "cue"}
-    return names_of(region.traits, classes, **{name: desk.key(role) for name, role in keys.items()})
+    traits = [trait for trait in region.traits if not wanted or trait.key in wanted]
+    classes = {trait.key: desk.key(trait.key) for trait in traits} if region.bare else {}
+    keys = {
+        "OWN": "own",
+        **({"ROW": "row"} if region.many else {}),
+        **({"CUE": "cue"} if region.bare else {"LABEL": "label", "VALUE": "value"}),
+    }
+    told = {name: desk.key(role) for name, role in keys.items()} | ({} if region.bare else {"MARK": desk.mark})
+    return names_of(traits, desk.half, classes, **told)
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -57,18 +69,18 @@ def _plan(region: TopicRegion, wanted: tuple[str, ...], single: bool) -> TaskPla
     def write(rng: random.Random, matter: Any, plan: PagePlan) -> PageDraft:
         # A page whose name may be withheld does not have it as its title, whether it withholds it or not.
         name = topic.traits[0].key
-        title = "" if name == wanted[0] else str(matter[name] or "")
+        title = "" if name == wanted[0] or not region.titled else str(matter.get(name) or "")
         return region.record_page(rng, matter, plan.hide, wanted[0], title)
 
+    way = region.desk.way(_SINGLE if single else _SEVERAL)
+
     def question(address: Address) -> str:
-        if single:
-            return f"Return {region.what(wanted[0], address)}, of {region.where(address)}."
-        told = listed([f"`{key}` ({region.what(key, address)})" for key in wanted])
-        return f"Of {region.where(address)}, return an object with {told}."
+        told = [region.what(key, address) if single else f"`{key}` ({region.what(key, address)})" for key in wanted]
+        return way.format(what=listed(told), where=region.where(address))
 
     body = "found = record(soup.find(class_=OWN))\n"
     body += f"return found[{wanted[0]!r}]" if single else f"return {{key: found[key] for key in {wanted!r}}}"
-    return TaskPlan(form, {address: question(address) for address in ASKED}, program(names(region), body), draw, write)
+    return TaskPlan(form, question, program(names(region, wanted), body), draw, write)
 
 
 @kind("easy")
@@ -87,7 +99,7 @@ def product_price(desk: Desk) -> TaskPlan:
 def device_figure(desk: Desk) -> TaskPlan:
     """One figure of a data sheet, without its unit."""
     keys = ("model", "weight", "power", "height", "noise", "released")
-    return one_value(desk, DEVICE, ("weight", "power", "height", "noise"), keys, ("table", "dl", "div"))
+    return one_value(desk, DEVICE, ("weight", "power", "height", "noise"), keys, SHEETS)
 
 
 @kind("easy")
@@ -112,7 +124,7 @@ def product_record(desk: Desk) -> TaskPlan:
 def article_head(desk: Desk) -> TaskPlan:
     """Who wrote an article, and when it appeared and was changed."""
     keys = ("title", "author", "published", "updated", "minutes", "section")
-    return some_values(desk, ARTICLE, keys, ("card", "div", "ul"), 3)
+    return some_values(desk, ARTICLE, keys, ("card", "div", "ul", "tiles", "marked"), 3)
 
 
 @kind("medium")

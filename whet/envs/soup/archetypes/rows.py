@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.archetypes.record import ASKED, listed, names
+from whet.envs.soup.archetypes.record import listed, names
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion
 from whet.envs.soup.kinds import AnswerForm, ListForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.site.lexicon import pick
 from whet.envs.soup.topics import ARTICLE, FLAT, INVOICE, JOB, ORDER, PERSON, PRODUCT, SESSION
-from whet.envs.soup.traits import Matter, Topic
+from whet.envs.soup.traits import Halved, Matter, Topic, halves
 
 Answer = Callable[[Sequence[Matter]], Any]
 
@@ -42,8 +42,31 @@ def plan_of(
     def write(rng: random.Random, matter: Any, plan: PagePlan) -> PageDraft:
         return region.rows_page(rng, matter, sizes, plan.hide)
 
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(form, ask, program(names(region), f"found = rows(soup.find(class_=OWN))\n{body}"), draw, write)
+    return TaskPlan(form, question, program(names(region), f"found = rows(soup.find(class_=OWN))\n{body}"), draw, write)
+
+
+_ALL = halves(
+    "List {where}: an array of objects with {what}, in the order of the page.|Return an array of {where}, each an "
+    "object with {what}, in order.",
+    "Go through {where} from top to bottom and note for each {what}.|What is wanted are {where}, as objects of {what}, "
+    "as they follow each other.",
+)
+_UNDER = halves(
+    "Of {where}, return the addresses of those that allow pets and whose monthly rent is at most {most}, in the order "
+    "of the page.",
+    "Somebody with a dog can spend {most} a month. Which of {where} come into question? Name their addresses from top "
+    "to bottom.",
+)
+_BEST = halves(
+    "Of {where}, take the {thing} {word} and return {what}.",
+    "Compare {where}, look for the {thing} {word}, and say {what}.",
+)
+_LONG = halves(
+    "Of {where}, return the titles of those that take more than 20 minutes to read, in the order of their day of "
+    "publication, the oldest first.",
+    "Take {where}, leave out whatever can be read within 20 minutes, sort the rest by the day it was first printed, "
+    "older before newer, and name the titles.",
+)
 
 
 def all_rows(
@@ -55,9 +78,10 @@ def all_rows(
     rest, asked = wanted[1:], [topic[key] for key in wanted]
     form = ListForm(RecordForm({key: topic[key].form(missing=key in rest) for key in wanted}))
 
+    told, way = listed([f"`{key}` ({region.asks[key]})" for key in wanted]), desk.way(_ALL)
+
     def question(address: Address) -> str:
-        told = listed([f"`{key}` ({topic[key].ask})" for key in wanted])
-        return f"List {region.where(address)}: an array of objects with {told}, in the order of the page."
+        return way.format(what=told, where=region.where(address))
 
     return plan_of(
         region,
@@ -99,13 +123,10 @@ def under_price(desk: Desk) -> TaskPlan:
     """The flats that cost at most so much and let pets in."""
     keys = ("address", "rent", "rooms", "area", "pets")
     region = TopicRegion.drawn(desk, FLAT, keys, ("grid", "cards"), many=True)
-    most = desk.words.cents(desk.rng, 90_000, 260_000)
+    most, way = desk.words.cents(desk.rng, 90_000, 260_000), desk.way(_UNDER)
 
     def question(address: Address) -> str:
-        return (
-            f"Of {region.where(address)}, return the addresses of those that allow pets and whose monthly rent is at "
-            f"most {most / 100:.2f}, in the order of the page."
-        )
+        return way.format(where=region.where(address), most=f"{most / 100:.2f}")
 
     return plan_of(
         region,
@@ -117,17 +138,18 @@ def under_price(desk: Desk) -> TaskPlan:
     )
 
 
-def _best(desk: Desk, topic: Topic, keys: Sequence[str], key: str, word: str, most: bool) -> TaskPlan:
+def _best(desk: Desk, topic: Topic, keys: Sequence[str], key: str, words: Halved, most: bool) -> TaskPlan:
     """The first trait of the row in which `key` is the largest or the smallest."""
     region = TopicRegion.drawn(desk, topic, keys, ("grid", "cards"), many=True)
     name, chosen, extreme = topic.traits[0], "max" if most else "min", max if most else min
+    way, named = desk.way(_BEST), {"what": region.asks[name.key], "thing": topic.thing, "word": desk.way(words)}
 
     def tied(own: Sequence[Matter]) -> bool:
         values = [row[key] for row in own]
         return values.count(extreme(values)) > 1
 
     def question(address: Address) -> str:
-        return f"Of {region.where(address)}, return {name.ask} of the {topic.thing} {word}."
+        return way.format(where=region.where(address), **named)
 
     return plan_of(
         region,
@@ -143,32 +165,32 @@ def _best(desk: Desk, topic: Topic, keys: Sequence[str], key: str, word: str, mo
 @kind("medium")
 def cheapest(desk: Desk) -> TaskPlan:
     """The cheapest product that is no advertisement."""
-    return _best(desk, PRODUCT, ("name", "price", "before", "rating"), "price", "that costs least now", most=False)
+    words = halves("that costs least now", "with the lowest price to pay today")
+    return _best(desk, PRODUCT, ("name", "price", "before", "rating"), "price", words, most=False)
 
 
 @kind("medium")
 def best_paid(desk: Desk) -> TaskPlan:
     """The open job that pays most."""
-    return _best(desk, JOB, ("title", "company", "salary", "city", "hours"), "salary", "that pays most", most=True)
+    words = halves("that pays most", "at which one earns more than at any other")
+    return _best(desk, JOB, ("title", "company", "salary", "city", "hours"), "salary", words, most=True)
 
 
 @kind("medium")
 def earliest(desk: Desk) -> TaskPlan:
     """The order that was placed first."""
-    return _best(desk, ORDER, ("number", "placed", "total", "items"), "placed", "that was placed first", most=False)
+    words = halves("that was placed first", "with the oldest date")
+    return _best(desk, ORDER, ("number", "placed", "total", "items"), "placed", words, most=False)
 
 
 @kind("hard")
 def long_reads(desk: Desk) -> TaskPlan:
     """The titles of the issue that take longest to read, in order of length."""
     keys = ("title", "author", "minutes", "published")
-    region = TopicRegion.drawn(desk, ARTICLE, keys, ("grid", "cards"), many=True)
+    region, way = TopicRegion.drawn(desk, ARTICLE, keys, ("grid", "cards"), many=True), desk.way(_LONG)
 
     def question(address: Address) -> str:
-        return (
-            f"Of {region.where(address)}, return the titles of those that take more than 20 minutes to read, in the "
-            "order of their day of publication, the oldest first."
-        )
+        return way.format(where=region.where(address))
 
     def answer(own: Sequence[Matter]) -> list[str]:
         return [row["title"] for row in sorted(own, key=lambda row: row["published"]) if row["minutes"] > 20]

@@ -6,20 +6,31 @@ import random
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.archetypes.record import ASKED, names
+from whet.envs.soup.archetypes.record import names
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, TaskPlan, TopicRegion, page_of
 from whet.envs.soup.kinds import ListForm, MoneyForm, TextForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.site.lexicon import whole
 from whet.envs.soup.topics import JOB, PRODUCT
+from whet.envs.soup.traits import halves
 from whet.envs.soup.withhold import withheld
+
+_BEHIND = halves(
+    "Of {where}, take the first: what is its yearly salary, which stands on its own page?",
+    "Follow the topmost of {where} to the page that tells of it alone. What would one earn there in a year?",
+)
+_FOLLOWING = halves(
+    "Return the names of {where}, on this page and on the pages that follow it, in order.",
+    "Collect what {where} are called. The list goes on over further pages; take them all, one after the other.",
+)
 
 
 @kind("hard")
 def behind_the_link(desk: Desk) -> TaskPlan:
     """The salary of the first open job, which stands on the job's own page."""
     region = TopicRegion.drawn(desk, JOB, ("title", "company", "salary", "city"), ("cards",), many=True)
-    link = desk.key("link")
+    salary = region.labels["salary"]
+    link, way = desk.key("link"), desk.way(_BEHIND)
 
     def draw(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:
         own = region.several(rng, 2, 5)
@@ -33,7 +44,7 @@ def behind_the_link(desk: Desk) -> TaskPlan:
                 href = desk.words.path(rng)
                 lines.append(desk.box("li", "row", desk.box("a", "link", job["title"], f' href="{href}"')))
                 shown = JOB["salary"].show(job["salary"], spelled)
-                pay = f"<h2>{job['title']}</h2><p>{job['city']}</p>{desk.box('p', 'salary', f'Salary: {shown}')}"
+                pay = f"<h2>{job['title']}</h2><p>{job['city']}</p>{desk.box('p', 'salary', f'{salary}: {shown}')}"
                 links[href] = (pay, f"<p>{desk.words.sentence(rng)}</p>")
             inner = desk.box("ul", "list", "\n".join(lines))
             if plan.hide == side:
@@ -44,18 +55,19 @@ def behind_the_link(desk: Desk) -> TaskPlan:
         return PageDraft(page.parts, links=links, stubs=page.stubs, limit=page.limit)
 
     def question(address: Address) -> str:
-        return f"Of {region.where(address)}, take the first: what is its yearly salary, which stands on its own page?"
+        return way.format(where=region.where(address))
 
     body = f"""
 href = soup.find(class_=OWN).find("a", class_={link!r})["href"]
 return money(text(soup_of(load(href)).find(class_={desk.key("salary")!r}).get_text()))"""
-    return TaskPlan(MoneyForm(), {way: question(way) for way in ASKED}, program(names(region), body), draw, write)
+    return TaskPlan(MoneyForm(), question, program(names(region), body), draw, write)
 
 
 @kind("hard")
 def on_the_next_pages(desk: Desk) -> TaskPlan:
     """The names of a list that goes on over several pages."""
     region = TopicRegion.drawn(desk, PRODUCT, ("name", "price", "sku"), ("cards",), many=True)
+    way = desk.way(_FOLLOWING)
 
     def draw(rng: random.Random, plan: PagePlan) -> tuple[Any, Any]:
         own = region.several(rng, 5, 12)
@@ -82,7 +94,7 @@ def on_the_next_pages(desk: Desk) -> TaskPlan:
         return PageDraft(page.parts, links=links, stubs=page.stubs, limit=page.limit)
 
     def question(address: Address) -> str:
-        return f"Return the names of {region.where(address)}, on this page and on the pages that follow it, in order."
+        return way.format(where=region.where(address))
 
     body = f"""
 made = []
@@ -93,8 +105,7 @@ while True:
     if follow is None:
         return made
     soup = soup_of(load(follow["href"]))"""
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(ListForm(TextForm()), ask, program(names(region), body), draw, write)
+    return TaskPlan(ListForm(TextForm()), question, program(names(region), body), draw, write)
 
 
 KINDS = (behind_the_link, on_the_next_pages)

@@ -7,14 +7,23 @@ from itertools import groupby
 from typing import Any
 
 from whet.envs.soup.archetype import kind
-from whet.envs.soup.archetypes.record import ASKED, names
+from whet.envs.soup.archetypes.record import names
 from whet.envs.soup.desk import Address, Desk, PageDraft, PagePlan, Side, TaskPlan, TopicRegion, page_of
 from whet.envs.soup.kinds import ListForm, MoneyForm, NumberForm, RecordForm, TextForm
 from whet.envs.soup.oracle import program
 from whet.envs.soup.site.lexicon import whole
 from whet.envs.soup.topics import DEVICE, PRODUCT
-from whet.envs.soup.traits import Matter, SpellingHabit
+from whet.envs.soup.traits import Matter, SpellingHabit, halves
 from whet.envs.soup.withhold import withheld
+
+_SPANS = halves(
+    "List {where}: an array of objects with `maker`, `name` and `price`, in order.",
+    "Write down {where}, row by row: who produces it (`maker`), what it is called (`name`), what one pays (`price`).",
+)
+_COLUMNS = halves(
+    "For each of {where}, return `model`, `power` (in W) and `weight` (in kg), in order.",
+    "Turn the comparison of {where} into objects, from left to right: `model`, `weight` in kg, `power` in W.",
+)
 
 
 def _spanning(desk: Desk, spelled: SpellingHabit, matters: list[Matter]) -> str:
@@ -32,7 +41,7 @@ def _spanning(desk: Desk, spelled: SpellingHabit, matters: list[Matter]) -> str:
 @kind("hard")
 def row_spans(desk: Desk) -> TaskPlan:
     """Products by maker, whose cell spans its products."""
-    region = TopicRegion.drawn(desk, PRODUCT, ("name", "price", "brand"), ("grid",), many=True)
+    region, way = TopicRegion.drawn(desk, PRODUCT, ("name", "price", "brand"), ("grid",), many=True), desk.way(_SPANS)
 
     def grouped(rng: random.Random) -> list[Matter]:
         made: list[Matter] = []
@@ -49,7 +58,7 @@ def row_spans(desk: Desk) -> TaskPlan:
         return sides(rng, region, {"own": matter, "other": grouped(rng)}, plan.hide, _spanning)
 
     def question(address: Address) -> str:
-        return f"List {region.where(address)}: an array of objects with `maker`, `name` and `price`, in order."
+        return way.format(where=region.where(address))
 
     body = """
 made, maker = [], ""
@@ -60,8 +69,7 @@ for line in soup.find(class_=OWN).find_all(class_=ROW):
     made.append({"maker": maker, "name": text(cells[0]), "price": money(cells[1])})
 return made"""
     form = ListForm(RecordForm({"maker": TextForm(), "name": TextForm(), "price": MoneyForm()}))
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(form, ask, program(names(region), body), draw, write)
+    return TaskPlan(form, question, program(names(region), body), draw, write)
 
 
 def sides(
@@ -82,6 +90,7 @@ def sides(
 def columns(desk: Desk) -> TaskPlan:
     """Variants side by side: a record is a column, and a row is a trait."""
     region = TopicRegion.drawn(desk, DEVICE, ("model", "weight", "power", "noise", "height"), ("grid",), many=True)
+    way = desk.way(_COLUMNS)
 
     def inner(desk: Desk, spelled: SpellingHabit, matters: list[Matter]) -> str:
         order = random.Random(str(matters[0]["model"])).sample(region.traits[1:], 4)
@@ -99,7 +108,7 @@ def columns(desk: Desk) -> TaskPlan:
         return sides(rng, region, {"own": matter, "other": region.several(rng, 2, 6)}, plan.hide, inner)
 
     def question(address: Address) -> str:
-        return f"For each of {region.where(address)}, return `model`, `power` (in W) and `weight` (in kg), in order."
+        return way.format(where=region.where(address))
 
     body = """
 found = {}
@@ -109,8 +118,7 @@ for line in soup.find(class_=OWN).find_all("tr"):
 made = zip(found["model"], found["power"], found["weight"])
 return [{"model": model, "power": power, "weight": weight} for model, power, weight in made]"""
     form = ListForm(RecordForm({"model": TextForm(), "power": NumberForm(), "weight": NumberForm()}))
-    ask = {address: question(address) for address in ASKED}
-    return TaskPlan(form, ask, program(names(region), body), draw, write)
+    return TaskPlan(form, question, program(names(region), body), draw, write)
 
 
 KINDS = (row_spans, columns)

@@ -100,19 +100,11 @@ _DIRS = (
 class Draws:
     """The sources of one site: for a slot and a count, so many values."""
 
-    __slots__ = ("look", "pools", "roles", "sizes")
+    __slots__ = ("kind", "look", "pools", "roles", "sizes", "words")
 
     def __init__(self, look: Look, words: SoupWords, kind: int) -> None:
-        self.look = look
-        pool, dice = _pools(look.half), look.dice("dirs")
-        names = [dice.of(words.nouns) for _ in range(8)]
-        self.pools: dict[str, tuple[str, ...]] = {
-            **pool,
-            "last": _bytes(words.last_names),
-            "product": _bytes(words.products),
-            "firm": _bytes(words.firms),
-            "dir": _bytes([form.format(*names[start:]) for form in _DIRS[kind] for start in range(4)]),
-        }
+        self.look, self.words, self.kind = look, words, kind
+        self.pools: dict[str, tuple[str, ...]] = dict(_pools(look.half))
         self.roles: dict[int, str] = {}
         self.sizes = Sizes(self)
 
@@ -125,8 +117,28 @@ class Draws:
             self.roles[slot] = known
         return known
 
+    def pool(self, name: str) -> tuple[str, ...]:
+        """What the slots of a name are drawn from; what belongs to the site is made when it is first needed."""
+        known = self.pools.get(name)
+        if known is None:
+            known = self.pools[name] = _bytes(self._own(name))
+        return known
+
+    def _own(self, name: str) -> Sequence[str]:
+        if name == "dir":
+            dice = self.look.dice("dirs")
+            names = [dice.of(self.words.nouns) for _ in range(8)]
+            return [form.format(*names[start:]) for form in _DIRS[self.kind] for start in range(4)]
+        words = self.words
+        return {"last": words.last_names, "product": words.products, "firm": words.firms}[name]
+
     def source(self, rng: random.Random, slot: int, count: int, broken: bool) -> Iterator[str]:
+        role = self.roles.get(slot)
+        if role is not None:
+            return repeat(role)
         name = NAMES[slot]
+        if name in self.pools and not broken:
+            return map(self.pools[name].__getitem__, rng.randbytes(count))
         if name[0] == "‹":
             return repeat(self.role(slot))
         width = _HEX.get(name)
@@ -139,10 +151,10 @@ class Draws:
         if name in _COMPOUNDS:
             form, names = _COMPOUNDS[name]
             some = min(count, 256)
-            words = zip(*[map(self.pools[part].__getitem__, rng.randbytes(some)) for part in names], strict=True)
+            words = zip(*[map(self.pool(part).__getitem__, rng.randbytes(some)) for part in names], strict=True)
             made = [form % word for word in words]
             return iter(made) if some == count else map(made.__getitem__, rng.randbytes(count))
-        pool = self.pools[name]
+        pool = self.pool(name)
         if broken and name in ("dash", "quote"):
             pool = _bytes(_BROKEN if name == "dash" else _BROKEN_QUOTES)
         return map(pool.__getitem__, rng.randbytes(count))

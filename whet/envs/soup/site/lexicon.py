@@ -7,6 +7,7 @@ filler over many sites.
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -155,20 +156,18 @@ class SoupWords:
         )
 
 
+@functools.lru_cache(maxsize=1024)
+def _dealt(words: tuple[str, ...], start: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words in two parts, of which the first begins at `start`."""
+    turned = words[start:] + words[:start]
+    return turned[: len(words) // 2], turned[len(words) // 2 :]
+
+
 def lexicons(dice: Dice, half: Half) -> tuple[SoupWords, SoupWords]:
     """The words for the matter of tasks and those for filler, as the dice of the site deal them out."""
 
-    def dealt(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        start = dice.below(len(words))
-        turned = words[start:] + words[:start]
-        return turned[: len(words) // 2], turned[len(words) // 2 :]
-
-    parts = zip(
-        dealt(vocabulary.LAST_NAMES[half]),
-        dealt(vocabulary.PRODUCTS[half]),
-        dealt(vocabulary.FIRMS[half]),
-        strict=True,
-    )
+    every = (vocabulary.LAST_NAMES[half], vocabulary.PRODUCTS[half], vocabulary.FIRMS[half])
+    parts = zip(*[_dealt(words, dice.below(len(words))) for words in every], strict=True)
     matter, filler = (
         SoupWords(
             half=half,

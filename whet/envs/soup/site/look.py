@@ -6,6 +6,7 @@ does not carry to the other. Only one in six names a thing by what it is.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -44,7 +45,12 @@ class Dice:
         return (self.digest[at] * 256 + self.digest[at + 1]) * limit >> 16
 
     def of(self, choices: Sequence[T]) -> T:
-        return choices[self.below(len(choices))]
+        """One of them: `below`, written out, for it is called most."""
+        at = self.at
+        if at > 60:
+            self.digest, at = blake2b(self.digest).digest(), 0
+        self.at = at + 2
+        return choices[(self.digest[at] * 256 + self.digest[at + 1]) * len(choices) >> 16]
 
     def code(self, length: int, alphabet: bytes = _LOWER) -> str:
         """Up to twelve letters and digits, the first one a letter."""
@@ -83,23 +89,27 @@ class Look:
     scope: str
     """A hash of the site's build, which some frameworks write on every element."""
     stems: tuple[str, ...]
-    _known: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    root: str
+    """What all dice of the site begin with."""
+    _known: dict[str, tuple[str, str]] = field(default_factory=dict, compare=False, repr=False)
 
     def dice(self, *names: str) -> Dice:
-        return Dice(self.seed, self.half, *names)
+        return Dice(self.root + "\0".join(names))
 
     def key(self, role: str) -> str:
         """The one class among `cls(role)` that no other role and no filler has."""
-        return self.habit.own(self.dice("class", role), self, role)
+        return (self._known.get(role) or self._named(role))[0]
 
     def cls(self, role: str) -> str:
         """The value of the class attribute of a role such as `price`."""
-        known = self._known.get(role)
-        if known is None:
-            dice = self.dice("class", role)
-            own, also = self.habit.own(dice, self, role), self.habit.also(dice, self, role)
-            known = self._known[role] = f"{also} {own}" if also and dice.below(2) else f"{own} {also}".rstrip()
-        return known
+        return (self._known.get(role) or self._named(role))[1]
+
+    def _named(self, role: str) -> tuple[str, str]:
+        dice = Dice(f"{self.root}class\0{role}")
+        own, also = self.habit.own(dice, self, role), self.habit.also(dice, self, role)
+        every = (f"{also} {own}" if dice.below(2) else f"{own} {also}") if also else own
+        self._known[role] = own, every
+        return own, every
 
     def ident(self, role: str) -> str:
         """An id of this site's kind, which no other role and no filler has."""
@@ -134,7 +144,7 @@ def _none(dice: Dice, look: Look, role: str = "") -> str:
 
 def _few(form: Callable[[Dice, Look], str], low: int, high: int) -> Callable[[Dice, Look, str], str]:
     def also(dice: Dice, look: Look, role: str) -> str:
-        return " ".join(form(dice, look) for _ in range(low + dice.below(high - low + 1)))
+        return " ".join([form(dice, look) for _ in range(low + dice.below(high - low + 1))])
 
     return also
 
@@ -167,10 +177,11 @@ _UTILITY_FORMS = ("p-", "px-", "py-", "m-", "mt-", "mb-", "gap-", "w-", "h-", "z
 _SCREENS = ("", "", "", "sm:", "md:", "lg:", "hover:", "focus:")
 
 
+_UTILITY_NAMES = (*_UTILITIES * 6, *(f"{form}{number}" for form in _UTILITY_FORMS for number in range(13)))
+
+
 def _utility(dice: Dice, look: Look) -> str:
-    if dice.below(2):
-        return dice.of(_SCREENS) + dice.of(_UTILITIES)
-    return f"{dice.of(_SCREENS)}{dice.of(_UTILITY_FORMS)}{dice.below(13)}"
+    return dice.of(_SCREENS) + dice.of(_UTILITY_NAMES)
 
 
 def _utility_own(dice: Dice, look: Look, role: str) -> str:
@@ -186,7 +197,10 @@ def _legacy(dice: Dice, look: Look, role: str) -> str:
 
 
 def _legacy_also(dice: Dice, look: Look) -> str:
-    return dice.of((f"col-{dice.below(12) + 1}", "clearfix", f"{look.prefix}_{look.modifier(dice)}"))
+    way = dice.below(3)
+    if way == 0:
+        return "clearfix"
+    return f"col-{dice.below(12) + 1}" if way == 1 else f"{look.prefix}_{look.modifier(dice)}"
 
 
 def _told(dice: Dice, look: Look, role: str) -> str:
@@ -324,15 +338,23 @@ HABITS: dict[Half, tuple[Habit, ...]] = {
 }
 
 
+@functools.lru_cache(maxsize=4096)
+def _turned(half: Half, turn: int, step: int) -> tuple[str, ...]:
+    """The stems of a half, from another one on and in another order."""
+    stems = STEMS[half]
+    return (stems * (step + 1))[turn : turn + len(stems) * step : step]
+
+
 def look_of(seed: int, half: Half) -> Look:
     dice = Dice(seed, half, "look")
     habit = HABITS[half][dice.below(len(HABITS[half]))]
-    stems, turn, step = STEMS[half], dice.below(len(STEMS[half])), dice.of((5, 11, 13))
+    turn, step = dice.below(len(STEMS[half])), dice.of((5, 11, 13))
     return Look(
         seed,
         half,
         habit,
         prefix=dice.code(1 + dice.below(2), _LETTER) + dice.of("jqz"),  # so it is no word
         scope=dice.digest[:4].hex(),
-        stems=(stems * (step + 1))[turn : turn + len(stems) * step : step],
+        stems=_turned(half, turn, step),
+        root=f"{seed}\0{half}\0",
     )

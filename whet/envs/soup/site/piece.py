@@ -66,10 +66,11 @@ def compiled(source: str) -> Piece:
 
 
 def joined(pieces: Iterable[Piece]) -> Piece:
-    every = tuple(pieces)
+    every = list(pieces)
     return Piece("".join([piece.text for piece in every]), tuple(chain.from_iterable([piece.slots for piece in every])))
 
 
+@functools.lru_cache(maxsize=8192)
 def written(*sources: str) -> Piece:
     """The piece of several sources, each compiled once in the life of the process."""
-    return joined(compiled(source) for source in sources)
+    return joined([compiled(source) for source in sources])

@@ -35,6 +35,7 @@ _PART = number("\0part")
 _GIVEN = number("\0given")
 _HERE = Piece("%s\n", (_PART,))
 _TEXT = Piece("%s", (_GIVEN,))
+_CUT = Piece("\0")
 
 _NAMES = tuple(REGIONS)
 _WEIGHTS = tuple(accumulate(weight for _, weight in REGIONS.values()))
@@ -192,8 +193,9 @@ class SoupSite:
             dice = self.look.dice("chrome", "small" if small else "large")
             rng = random.Random(int.from_bytes(dice.digest[:8], "big"))
             head, top, foot = (write(dice) for write in (chrome.SMALL if small else chrome.LARGE))
-            filled = self.draws.filled
-            known = self._chrome[small] = filled(rng, head), filled(rng, top), filled(rng, foot)
+            text = self.draws.filled(rng, joined((head, _CUT, top, _CUT, foot)))
+            before, middle, after = text.split(_CUT.text)
+            known = self._chrome[small] = before, middle, after
         return known
 
     def _state(self, rng: random.Random, state: Mapping[str, object]) -> str:
