@@ -16,8 +16,8 @@ from whet.types import Score, failed
 LONGEST = 20_000
 """A number is looked for in this many last letters of a reply."""
 
-_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?(?!\d)")
-_MINUS = str.maketrans("−–", "--")
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?(?!\d)")
+MINUS = str.maketrans("−–", "--")
 
 
 class NumberCheck(AnswerCheck):
@@ -61,8 +61,8 @@ def _without_sign(text: str) -> str:
 
 def last_number(text: str, whole: bool = False) -> Decimal | None:
     """The last number in a text, or with `whole` the text as a number; currency and per cent are passed over."""
-    text = text[-LONGEST:].translate(_MINUS).strip()
-    found = _NUMBER.findall(text)
+    text = text[-LONGEST:].translate(MINUS).strip()
+    found = NUMBER.findall(text)
     if not found or (whole and _without_sign(text) != found[-1]):
         return None
     try:
