@@ -164,12 +164,26 @@ class Sampling:
     effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
 
 
+ShapeForm = Literal["schema", "grammar", "none"]
+"""How a model is held to a shape that comes in two forms; `none`: not at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a reply must look like: a JSON schema or a GBNF grammar, enforced by the model's own decoder."""
+    """What a reply must look like: a JSON schema or a GBNF grammar, enforced by the model's own decoder.
+
+    Both together are a wish: a model keeps to the one that it can, or answers freely where it can neither, and whoever
+    asked reads all three. One alone is a demand, which a model that cannot keep to it refuses.
+    """
 
     schema: Mapping[str, Any] | None = None
     grammar: str | None = None
+
+    def kept(self, form: ShapeForm) -> Shape:
+        """What a model that keeps to `form` is held to."""
+        if self.schema is None or self.grammar is None:
+            return self
+        return {"schema": Shape(schema=self.schema), "grammar": Shape(grammar=self.grammar), "none": Shape()}[form]
 
 
 @dataclass(frozen=True, slots=True)

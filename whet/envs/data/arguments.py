@@ -24,6 +24,7 @@ OWN_ARGUMENTS = (
     Argument(
         "skip_missing", bool, False, "leave out rows without a question or an answer, instead of refusing the file"
     ),
+    Argument("constrain", bool, False, "hold the decoder to what can be answered at all, where the model can be held"),
     Argument("read", Form, "reply", "where the answer stands: reply, line ('Answer: ...'), tag (<answer>) or code"),
     Argument("id", str, "", "column with a name for each row [id]"),
     Argument("group", str, "", "column whose rows stay on one side of the splits"),
@@ -73,6 +74,12 @@ def settle(source: DataSource, args: Mapping[str, Any]) -> DataSettings:
     own = {argument.name for argument in OWN_ARGUMENTS}
     check = _check(source, args, {name: value for name, value in args.items() if name not in own})
     form: Form = args.get("read", "reply")
+    check.constrain = args.get("constrain", False)
+    if check.constrain and check.shape(source.rows[0], source.place(0)) is None:
+        raise WhetError(
+            f"constrain: what {args.get('check', 'exact')!r} takes has no shape; it is for choice, set with labels, "
+            "number, spans, and json with fields or a schema"
+        )
     text = args.get("prompt") or default_prompt(source.columns, check, form)
     prompt = Template.parse(text, source.columns)
     prompt.refuse(check.hidden)

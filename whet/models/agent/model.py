@@ -116,6 +116,7 @@ class Agent(Model):
         self._workspaces: dict[str, Workspace] = {}
 
     async def complete(self, request: Request) -> Reply:
+        request = replace(request, shape=request.shape.kept("schema"))
         if request.shape.grammar is not None:
             raise WhetError(f"{self.name} follows no grammar: use a JSON schema, or another model.")
         workspace = self._workspaces.get(request.attempt) or self._make_workspace()

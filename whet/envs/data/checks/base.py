@@ -9,7 +9,7 @@ from whet.envs.arguments import Argument
 from whet.envs.data.template import cell
 from whet.envs.feedback import judged, reason, written
 from whet.errors import WhetError
-from whet.types import Ask, Feedback, Message, Rollout, Score, Task, Work, failed, user
+from whet.types import Ask, Feedback, Message, Rollout, Score, Shape, Task, Work, failed, user
 
 Grading = Generator[Ask | Work, Any, Score]
 
@@ -25,6 +25,8 @@ class AnswerCheck:
     takes: ClassVar[tuple[Argument, ...]] = ()
     """Its own arguments, beside those of every `data` environment."""
     needs_answer: ClassVar[bool] = True
+    constrain: bool = False
+    """Whether replies are held to the shape; then only the beginning of a free reply is read."""
     judge: str = ""
     """The model whose agreement was measured, for a check that asks one."""
 
@@ -64,6 +66,10 @@ class AnswerCheck:
     def shown(self, row: Mapping[str, Any]) -> Mapping[str, str]:
         """Cells that a prompt displays in a form of their own."""
         return {}
+
+    def shape(self, row: Mapping[str, Any], place: str) -> Shape | None:
+        """What a reply to a row can look like at all, as `whet.envs.data.forms` writes it; None: like anything."""
+        return None
 
     def messages(self, row: Mapping[str, Any], prompt: str) -> tuple[Message, ...]:
         """What is asked about a row, without its images."""

@@ -16,9 +16,10 @@ from whet.envs.data.checks.base import RELATIVE, TOLERANCE, AnswerCheck, Grading
 from whet.envs.data.checks.number import closeness
 from whet.envs.data.checks.schema import misfit, read_schema
 from whet.envs.data.columns import known
+from whet.envs.data.forms import object_of
 from whet.errors import FaultError, WhetError
 from whet.keys import digest
-from whet.types import Fault, Feedback, Rollout, Score, Task, failed
+from whet.types import Fault, Feedback, Rollout, Score, Shape, Task, failed
 
 SECONDS = 5.0
 """How long the comparison with a schema may take: its patterns may backtrack."""
@@ -83,6 +84,11 @@ class JsonCheck(AnswerCheck):
         if self.schema is not None and (wrong := misfit(right, self.schema)):
             raise WhetError(f"{place}, column {self.answer!r}: does not fit the schema: {wrong}")
         return {field: right[field] for field in self.fields or right}
+
+    def shape(self, row: Mapping[str, Any], place: str) -> Shape | None:
+        if self.schema is not None:
+            return Shape(schema=self.schema)
+        return Shape(schema=object_of({field: {} for field in self.fields})) if self.fields else None
 
     def grade(self, task: Task, said: str) -> Grading:
         """First whether the object fits the schema, where there is one: where it can be stopped, for its patterns."""

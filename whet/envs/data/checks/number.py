@@ -9,9 +9,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from whet.envs.data.checks.base import RELATIVE, TOLERANCE, AnswerCheck, graded
+from whet.envs.data.forms import number_alone
 from whet.envs.data.template import cell
 from whet.errors import WhetError
-from whet.types import Score, failed
+from whet.types import Score, Shape, failed
 
 LONGEST = 20_000
 """A number is looked for in this many last letters of a reply."""
@@ -35,6 +36,9 @@ class NumberCheck(AnswerCheck):
         if number is None:
             raise WhetError(f"{place}, column {self.answer!r}: {cell(value)[:40]!r} is not a number")
         return cell(value).strip()
+
+    def shape(self, row: Mapping[str, Any], place: str) -> Shape | None:
+        return number_alone()
 
     def oracle(self, truth: Any) -> str | None:
         return str(truth)

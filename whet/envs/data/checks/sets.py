@@ -13,9 +13,10 @@ import orjson
 from whet.envs.arguments import Argument
 from whet.envs.data.checks.base import SEPARATOR, THRESHOLD, AnswerCheck, accepted, graded
 from whet.envs.data.columns import known
+from whet.envs.data.forms import some_of
 from whet.envs.data.template import cell
 from whet.errors import WhetError, nearest
-from whet.types import Feedback, Rollout, Score, Task, failed
+from whet.types import Feedback, Rollout, Score, Shape, Task, failed
 
 Measure = Literal["informedness", "exact", "f1", "jaccard"]
 
@@ -104,6 +105,9 @@ class SetCheck(AnswerCheck):
 
     def stratum(self, truth: Any) -> str:
         return "" if len(self.labels) > 12 else str(sorted(truth)[:1])
+
+    def shape(self, row: Mapping[str, Any], place: str) -> Shape | None:
+        return some_of(self.labels, "[]" if "none" in self._known else "none") if self.labels else None
 
     def oracle(self, truth: Any) -> str | None:
         if not truth:

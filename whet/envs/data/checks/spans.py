@@ -14,9 +14,10 @@ import orjson
 from whet.envs.arguments import Argument
 from whet.envs.data.checks.base import THRESHOLD, AnswerCheck, graded
 from whet.envs.data.columns import known
+from whet.envs.data.forms import answer_of, object_of
 from whet.envs.data.template import cell
 from whet.errors import WhetError
-from whet.types import Feedback, Rollout, Score, Task, failed
+from whet.types import Feedback, Rollout, Score, Shape, Task, failed
 
 Span = tuple[str, str]
 """The words of a span and its label; '' where spans have none."""
@@ -71,6 +72,10 @@ class SpansCheck(AnswerCheck):
         if strange is not None:
             raise WhetError(f"{place}, column {self.answer!r}: {strange[:60]!r} is not among the labels")
         return {"spans": found, "text": text}
+
+    def shape(self, row: Mapping[str, Any], place: str) -> Shape | None:
+        label: dict[str, Any] = {"type": "string", **({"enum": list(self.labels.values())} if self.labels else {})}
+        return answer_of({"type": "array", "items": object_of({"text": {"type": "string"}, "label": label})})
 
     def oracle(self, truth: Any) -> str | None:
         return orjson.dumps([{"text": text, "label": label} for text, label in truth["spans"]]).decode()
