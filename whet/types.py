@@ -254,7 +254,8 @@ class Ask:
     """A play's request for a reply. `messages` are only the new ones: the driver owns the conversation.
 
     `narrow` overrides the policy's sampling where its fields are set. With `must_call`, an answer without a tool call
-    counts as malformed (`prose`).
+    counts as malformed (`prose`). `files` lie in the folder of a policy that has one, a coding agent; it works on them
+    with tools of its own, and those of the play are not offered to it.
     """
 
     messages: tuple[Message, ...]
@@ -263,6 +264,7 @@ class Ask:
     narrow: Mapping[str, Any] = field(default_factory=dict)
     shape: Shape = Shape()
     must_call: bool = False
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +314,10 @@ class Usage:
     @property
     def tokens(self) -> int:
         return self.prompt_tokens + self.completion_tokens
+
+
+FILES_GONE, FILES_LEFT_OUT = "files_gone", "files_left_out"
+"""Notes in the trace of an agent's reply: `names` of files that it took away, and of those that did not come back."""
 
 
 @dataclass(frozen=True, slots=True)

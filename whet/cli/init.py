@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from whet.envs.data.proposal import Wishes
 from whet.errors import WhetError
 from whet.run.init import NewProject, initialise
+from whet.run.skill import SkillRequest
 from whet.terminal import print_lines
 
 LONGEST_LINE, MOST_LINES = 160, 8
@@ -16,8 +18,18 @@ LONGEST_LINE, MOST_LINES = 160, 8
 
 
 def init_command(
-    name: str, *, source: Path | None, env: bool, encoding: str = "utf-8", wishes: Wishes = Wishes()
+    name: str,
+    *,
+    source: Path | None,
+    env: bool,
+    encoding: str = "utf-8",
+    wishes: Wishes = Wishes(),
+    skill: Path | None = None,
+    tasks: Path | None = None,
 ) -> None:
+    if skill is not None or tasks is not None:
+        show(initialise(name, wishes=replace(wishes, check=""), skill=_skill(skill, tasks, source, env, wishes)))
+        return
     if env == (source is not None):
         raise WhetError("whet init: give a file of examples (--from FILE), or --env for a new environment")
     if env and wishes != Wishes():
@@ -26,6 +38,15 @@ def init_command(
         )
     choose = _ask if sys.stdin.isatty() and sys.stdout.isatty() else None
     show(initialise(name, source=source, encoding=encoding, wishes=wishes, choose=choose))
+
+
+def _skill(skill: Path | None, tasks: Path | None, source: Path | None, env: bool, wishes: Wishes) -> SkillRequest:
+    if skill is None or tasks is None or not wishes.check or source is not None or env or wishes.skip_missing:
+        raise WhetError(
+            "whet init: a skill takes --skill DIR, --tasks FILE and --check 'COMMAND' together, and none of --from, "
+            "--env and --skip-missing"
+        )
+    return SkillRequest(skill, tasks, wishes.check)
 
 
 def _ask(columns: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ from whet.envs.registry import load_environment
 from whet.errors import WhetError
 from whet.evals.power import showable_gain, tasks_for
 from whet.run.anew import note_written, put_in_place, refuse_changed
+from whet.run.skill import SkillRequest, bring_skill, propose_skill
 from whet.run.train import load_train_config
 from whet.types import SPLITS, Reply, Split, Task
 
@@ -70,15 +71,16 @@ def initialise(
     encoding: str = "utf-8",
     wishes: Wishes = Wishes(),
     choose: Choose | None = None,
+    skill: SkillRequest | None = None,
 ) -> NewProject:
-    """Make the folder `name`: from a file of examples, or without one a package for a new environment.
+    """Make the folder `name`: from a file of examples, from a skill, or without either a package for an environment.
 
     Everything is written beside and moved into place at the end. A folder that was made here from a file is made anew
     where nobody has changed what was written; runs and whatever else lies in it stay. Any other is refused.
     """
     folder = Path(name)
     folder = folder.resolve() if folder.is_symlink() else folder  # files are moved into it from beside it
-    if folder.exists() and source is None:
+    if folder.exists() and source is None and skill is None:
         raise WhetError(f"{folder}: is there already; give another name or move it away")
     refuse_changed(folder)
     if not folder.name or not folder.parent.is_dir():
@@ -86,10 +88,13 @@ def initialise(
     beside = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
         beside.mkdir()
-        if source is None:
-            made = _package(folder, beside)
-        else:
+        if skill is not None:
+            made = _from_skill(folder, beside, skill, wishes)
+        elif source is not None:
             made = _from_data(folder, beside, Path(source), encoding, wishes, choose)
+        else:
+            made = _package(folder, beside)
+        if made.sizes["train"] is not None:
             note_written(beside, made.files)
         put_in_place(beside, folder)
     except OSError as error:
@@ -113,8 +118,24 @@ def _from_data(
         proposal.assume(f"the file is in {encoding}", encoding=encoding)
     address = _bring(found, proposal, folder, beside)
     env = load_environment(f"data:{beside / address}", _args_from(beside, proposal.args))
-    sizes: dict[Split, int | None] = {split: env.size(split) for split in SPLITS}
     _write_data_files(folder, beside, found, proposal, address, env)
+    return _made(folder, beside, address, proposal, env)
+
+
+def _from_skill(folder: Path, beside: Path, skill: SkillRequest, wishes: Wishes) -> NewProject:
+    found, proposal = propose_skill(skill, wishes)
+    bring_skill(skill, found, proposal, beside)
+    address = _bring(found, proposal, folder, beside)
+    env = load_environment(f"data:{beside / address}", _args_from(beside, proposal.args))
+    words = {**_words(folder, beside, found, proposal, address, env), "command": skill.command}
+    for name in ("config.toml", "train.toml", "README.md"):
+        (beside / name).write_text(_filled(f"skill/{name}.tmpl", words), encoding="utf-8")
+    return _made(folder, beside, address, proposal, env)
+
+
+def _made(folder: Path, beside: Path, address: str, proposal: DataProposal, env: Environment) -> NewProject:
+    """What was written and assumed; the configs are read once, so that none is left that cannot be."""
+    sizes: dict[Split, int | None] = {split: env.size(split) for split in SPLITS}
     load_config(EvalConfig, beside / "config.toml")
     load_train_config(beside / "train.toml")
     commands = (
@@ -176,13 +197,27 @@ def _bring(found: DataSource, proposal: DataProposal, folder: Path, beside: Path
 
 def _args_from(beside: Path, args: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as they are from here, while the folder is still beside its place."""
-    return {**args, "manifest": str(beside / args["manifest"])} if "manifest" in args else dict(args)
+    here = {name: str(beside / args[name]) for name in ("manifest", "checker") if name in args}
+    return {**args, **here}
 
 
 def _write_data_files(
     folder: Path, beside: Path, found: DataSource, proposal: DataProposal, address: str, env: Environment
 ) -> None:
-    kept = [file.name for file in sorted(beside.iterdir())]
+    words = {
+        **_words(folder, beside, found, proposal, address, env),
+        "rules": _rules(proposal),
+        "examples": _examples(env),
+    }
+    for name in ("config.toml", "train.toml", "playbook.md", "README.md"):
+        (beside / name).write_text(_filled(f"data/{name}.tmpl", words), encoding="utf-8")
+
+
+def _words(
+    folder: Path, beside: Path, found: DataSource, proposal: DataProposal, address: str, env: Environment
+) -> dict[str, str]:
+    """What the templates say of the data and of what was assumed."""
+    kept = [file.name for file in sorted(beside.iterdir()) if file.is_file()]
     explained = {
         name: "which rows are train, select and test; keep it" for name in kept if name.endswith("splits.json")
     }
@@ -193,8 +228,6 @@ def _write_data_files(
         "address": _toml(f"data:{address}"),
         "args": "\n".join(f"{name} = {_toml(value)}" for name, value in proposal.args.items()),
         "max_tokens": str(max(32, min(1024, proposal.answer_length))),
-        "rules": _rules(proposal),
-        "examples": _examples(env),
         "rows": str(len(found.rows)),
         "data": address,
         "assumed": "\n".join(f"* {assumption}" for assumption in proposal.assumed),
@@ -203,8 +236,7 @@ def _write_data_files(
     }
     words.update({split: str(env.size(split)) for split in SPLITS})
     words["batch"] = str(max(4, min(20, (env.size("train") or 0) // 2)))
-    for name in ("config.toml", "train.toml", "playbook.md", "README.md"):
-        (beside / name).write_text(_filled(f"data/{name}.tmpl", words), encoding="utf-8")
+    return words
 
 
 def _rules(proposal: DataProposal) -> str:

@@ -40,7 +40,7 @@ OWN_ARGUMENTS = (
 
 ARGUMENTS: tuple[Argument, ...] = (*OWN_ARGUMENTS, *check_arguments())
 
-PLACES = ("manifest", "agreement", "workspace", "function", "rubric", "schema", "database")
+PLACES = ("manifest", "agreement", "workspace", "function", "rubric", "schema", "database", "checker")
 """Arguments that say where something lies: its content counts, not its path."""
 
 
@@ -74,6 +74,7 @@ def settle(source: DataSource, args: Mapping[str, Any]) -> DataSettings:
     own = {argument.name for argument in OWN_ARGUMENTS}
     check = _check(source, args, {name: value for name, value in args.items() if name not in own})
     form: Form = args.get("read", "reply")
+    check.home = source.path if source.path.is_dir() else source.path.parent
     check.constrain = args.get("constrain", False)
     if check.constrain and check.shape(source.rows[0], source.place(0)) is None:
         raise WhetError(

@@ -16,7 +16,7 @@ from whet.envs.data.arguments import ARGUMENTS, PLACES, DataSettings, present, s
 from whet.envs.data.checks.rubric import JUDGING
 from whet.envs.data.forms import as_data, in_form, unwrapped
 from whet.envs.data.images import image_paths, load_image
-from whet.envs.data.reply import read_answer, write_answer
+from whet.envs.data.reply import read_answer
 from whet.envs.data.sides import RowSides, row_texts, take_sides
 from whet.envs.data.source import DataSource, Row, read_source
 from whet.envs.data.template import cell
@@ -75,7 +75,7 @@ class DataEnvironment(Environment):
         prompt = self._settings.prompt.fill(row, check.shown(row))
         messages = self._with_images(row, check.messages(row, prompt))
         place = self._source.place(at)
-        data = {"shape": as_data(self._shape(row, place))} if check.constrain else {}
+        data = check.data(row, place) | ({"shape": as_data(self._shape(row, place))} if check.constrain else {})
         return Task(split, index, self._label(row), messages, check.truth(row, place), data)
 
     def _shape(self, row: Row, place: str) -> Shape:
@@ -90,6 +90,9 @@ class DataEnvironment(Environment):
         return read_answer(text, form) if found == text else found
 
     def play(self, task: Task) -> Play:
+        own = self._settings.check.play(task)
+        if own is not None:
+            return (yield from own)
         reply: Reply = yield from ask(task.messages, shape=Shape(**task.data.get("shape", {})), corrections=0)
         return (yield from self._settings.check.grade(task, self._read(reply.text)))
 
@@ -109,7 +112,8 @@ class DataEnvironment(Environment):
     def content(self, split: Split, index: int) -> list[str]:
         """The cells of the row that the prompt shows; spacing and case do not make another question of them."""
         row, columns = self._source.rows[self._indices[split][index]], self._settings.columns
-        shown = (*self._settings.prompt.columns, *([columns.images] if columns.images else ()))
+        asked = (*self._settings.prompt.columns, *self._settings.check.shows)
+        shown = (*asked, *([columns.images] if columns.images else ()))
         return sorted(" ".join(cell(row.get(column)).casefold().split()) for column in shown)
 
     def warning(self, split: Split) -> str:
@@ -131,10 +135,10 @@ class DataEnvironment(Environment):
             f"a near-duplicate in train{forced}; scores on them say little about new questions"
         )
 
-    def _oracle(self, task: Task, said: Messages) -> str:
+    def _oracle(self, task: Task, said: Messages) -> Reply | str:
         if said and said[-1].text.startswith(JUDGING):
             return "PASS"
-        return write_answer(self._settings.check.oracle(task.truth) or "", self._settings.form)
+        return self._settings.check.oracle_reply(task.truth, self._settings.form)
 
     def _label(self, row: Row) -> Label:
         columns = self._settings.columns

@@ -19,6 +19,7 @@ from whet.envs.data.checks.sets import ListCheck, SetCheck
 from whet.envs.data.checks.spans import SpansCheck
 from whet.envs.data.checks.sql import SqlCheck
 from whet.envs.data.checks.text import AnlsCheck, ContainsCheck, ExactCheck, ExactMatchCheck, RegexCheck, TokenF1Check
+from whet.envs.data.checks.workspace import WorkspaceCheck
 from whet.errors import WhetError, nearest
 
 CHECKS: Mapping[str, type[AnswerCheck]] = {
@@ -37,6 +38,7 @@ CHECKS: Mapping[str, type[AnswerCheck]] = {
     "json": JsonCheck,
     "sql": SqlCheck,
     "code": CodeCheck,
+    "workspace": WorkspaceCheck,
     "python": PythonCheck,
     "command": CommandCheck,
     "rubric": RubricCheck,

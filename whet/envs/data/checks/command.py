@@ -44,7 +44,7 @@ class CommandCheck(AnswerCheck):
         if not self.own["command"] or not all(self.own["command"]):
             raise WhetError('command: name a program, as in -a command=\'["python", "check.py"]\'')
         self.words = [Template.parse(word, columns, "command", alone=False) for word in self.own["command"]]
-        self.files = _folder(self.own["workspace"]) if self.own["workspace"] else {}
+        self.files = folder_files(self.own["workspace"], "workspace") if self.own["workspace"] else {}
         self.row_files: Mapping[str, str] = self.own["row_files"]
         for name in (self.own["reply_file"], *self.row_files):
             problem = name_problem(name)
@@ -86,19 +86,23 @@ class CommandCheck(AnswerCheck):
         if result.error:
             return failed(result.error, result.detail)
         code, told = result.value["exit_code"], str(result.value["stderr"] or result.value["stdout"]).strip()
-        program = task.truth["argv"][0]
-        if code in (126, 127) and told.removeprefix(f"{program}: ") in _NOT_FOUND:
-            raise WhetError(f"command: {program!r} cannot be run in the sandbox: {told[-200:]}")
+        refuse_missing(task.truth["argv"][0], code, told)
         return (
             solved(exit_code=0.0) if code == 0 else failed("wrong", f"exit code {code}: {told[-TOLD:]}", exit_code=code)
         )
 
 
-def _folder(where: str) -> dict[str, str]:
+def refuse_missing(program: str, code: int, told: str) -> None:
+    """Raise where the sandbox could not start a program: that is the user's to mend, and no score."""
+    if code in (126, 127) and told.removeprefix(f"{program}: ") in _NOT_FOUND:
+        raise WhetError(f"command: {program!r} cannot be run in the sandbox: {told[-200:]}")
+
+
+def folder_files(where: str, argument: str) -> dict[str, str]:
     """The files of a folder as text, by their names in it."""
     folder = Path(where)
     if not folder.is_dir():
-        raise WhetError(f"workspace: {where} is not a folder")
+        raise WhetError(f"{argument}: {where} is not a folder")
     try:
         return {
             str(file.relative_to(folder)): file.read_text(encoding="utf-8")
@@ -106,4 +110,4 @@ def _folder(where: str) -> dict[str, str]:
             if file.is_file() and "__pycache__" not in file.parts
         }
     except (OSError, UnicodeDecodeError) as error:
-        raise WhetError(f"workspace: {where} cannot be read as text files: {error}") from None
+        raise WhetError(f"{argument}: {where} cannot be read as text files: {error}") from None

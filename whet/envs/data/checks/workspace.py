@@ -1,0 +1,176 @@
+"""The check of a folder: a policy works on files, and a program says what the folder that it left is worth.
+
+A coding agent gets the files in its own folder and works on them with its own tools; a chat model gets tools that read
+and write them. The program runs afterwards, in a sandbox of its own, on a copy of what was left. Its files are laid
+over the policy's, so whatever a policy writes under their names is not what runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from whet.envs.arguments import Argument
+from whet.envs.base import work
+from whet.envs.data.checks.base import AnswerCheck, Grading
+from whet.envs.data.checks.command import TOLD, folder_files, refuse_missing
+from whet.envs.data.checks.desk import FileDesk
+from whet.envs.data.checks.verdict import verdict
+from whet.envs.data.columns import known
+from whet.envs.data.reply import Form
+from whet.envs.data.template import Template
+from whet.envs.feedback import reason
+from whet.errors import FaultError, WhetError
+from whet.keys import digest
+from whet.sandbox.jobs import MIB, Limits, name_problem, run_command
+from whet.tools import ask_with_tools
+from whet.types import Fault, Feedback, Reply, Rollout, Score, Task, failed
+
+ROW = "TASK.json"
+"""The row, for the program alone."""
+
+OURS = ("SKILL.md", "TASK.md", ROW)
+"""Names that a task's files cannot have: the playbook and the task lie there."""
+
+LONGEST_LIST = 20
+"""Files that feedback names."""
+
+
+class WorkspaceCheck(AnswerCheck):
+    """Solved when the program exits with 0; or, where its last line is JSON with a `score`, at 1.
+
+    The answer column, where there is one, holds files that solve the task: the oracle's.
+    """
+
+    takes = (
+        Argument("command", list[str], [], "program and its arguments; {column} is filled from the row"),
+        Argument(
+            "files", str, "", "column with a task's files: an object of names and texts, or a folder beside the data"
+        ),
+        Argument("checker", str, "", "folder with the program's own files, which no policy sees"),
+        Argument("turns", int, 24, "replies with tool calls that a chat model may give"),
+        Argument("seconds", float, 10.0, "how long the command may take"),
+        Argument("memory", int, 512, "how many MiB it may use"),
+    )
+    needs_answer = False
+
+    def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
+        super().__init__(answer, columns, own)
+        if not self.own["command"] or not all(self.own["command"]):
+            raise WhetError('command: name a program, as in -a command=\'["python", "check.py"]\'')
+        self.words = [Template.parse(word, columns, "command", alone=False) for word in self.own["command"]]
+        self.column = known(self.own["files"], columns, "files") if self.own["files"] else ""
+        self.checker = folder_files(self.own["checker"], "checker") if self.own["checker"] else {}
+        seconds = float(self.own["seconds"])
+        self.limits = Limits(wall=seconds, cpu=seconds, memory=int(self.own["memory"]) * MIB)
+        self._folders: dict[str, dict[str, str]] = {}
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        return (self.column,) if self.column else ()
+
+    @property
+    def made_of(self) -> Any:
+        return digest(self.checker, self._folders)
+
+    def instruction(self) -> str:
+        return "Work on the files. Reply when they are as they should be."
+
+    def data(self, row: Mapping[str, Any], place: str) -> dict[str, Any]:
+        return {"files": self._files(row, place)}
+
+    def truth(self, row: Mapping[str, Any], place: str) -> Any:
+        self._files(row, place)
+        told = {column: value for column, value in row.items() if column not in (self.column, self.answer)}
+        solution = self._named(row.get(self.answer), place, self.answer) if self.answer is not None else None
+        return {"argv": [word.fill(row) for word in self.words], "row": told, "solution": solution}
+
+    def _files(self, row: Mapping[str, Any], place: str) -> dict[str, str]:
+        """The files of a row's workspace, by name."""
+        value = row.get(self.column) if self.column else None
+        if isinstance(value, str) and value.strip() and not value.lstrip().startswith("{"):
+            if value not in self._folders:
+                self._folders[value] = folder_files(str(self._beside(value, place)), f"{place}, column {self.column!r}")
+            value = self._folders[value]
+        return self._named(value or {}, place, self.column)
+
+    def _beside(self, folder: str, place: str) -> Path:
+        if name_problem(folder):
+            raise WhetError(f"{place}, column {self.column!r}: {folder!r} {name_problem(folder).removeprefix('it ')}")
+        return self.home / folder
+
+    def _named(self, value: Any, place: str, column: str | None) -> dict[str, str]:
+        """An object of names and texts, all of which can lie in a workspace."""
+        try:
+            found = orjson.loads(value) if isinstance(value, str) else value
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or not all(isinstance(text, str) for text in found.values()):
+            raise WhetError(f"{place}, column {column!r}: must hold an object of file names and texts")
+        for name in found:
+            problem = name_problem(name) or ("that name is taken" if name in OURS else "")
+            if problem:
+                raise WhetError(f"{place}, column {column!r}: {name!r} cannot be a file of the workspace: {problem}")
+        return dict(found)
+
+    # ----------------------------------------------------------------------------------------- an attempt
+
+    def play(self, task: Task) -> Grading:
+        desk = FileDesk(task.data["files"])
+        turns = int(self.own["turns"])
+        reply: Reply = yield from ask_with_tools(task.messages, desk.tools(), turns=turns, files=task.data["files"])
+        left_out = desk.take(reply)
+        return (yield from self._graded(task, desk, left_out))
+
+    def _graded(self, task: Task, desk: FileDesk, left_out: Sequence[str]) -> Grading:
+        own = {**self.checker, ROW: orjson.dumps(task.truth["row"]).decode()}
+        over = sorted(set(desk.files) & set(own))
+        kept = {name: text for name, text in desk.files.items() if not _beneath(name, own)}
+        remarks = [
+            f"{word}: {', '.join(names[:LONGEST_LIST])}"
+            for word, names in (("under the checker's names, and laid aside", over), ("did not come back", left_out))
+            if names
+        ]
+        job = run_command(task.truth["argv"], files={**kept, **own}, limits=self.limits)
+        result = yield from work(job)
+        if result.error == "no_performer":
+            raise FaultError(Fault("no_performer", "workspace", result.detail or "no sandbox performs the command"))
+        if result.error:
+            return _remarked(failed(result.error, result.detail), remarks)
+        code, stdout, stderr = (result.value[name] for name in ("exit_code", "stdout", "stderr"))
+        refuse_missing(task.truth["argv"][0], code, str(stderr or stdout).strip())
+        return _remarked(verdict(code, str(stdout), str(stderr)), remarks)
+
+    def oracle(self, truth: Any) -> str | None:
+        return None if truth["solution"] is None else "done"
+
+    def oracle_reply(self, truth: Any, form: Form) -> Reply | str:
+        return Reply("done", files=truth["solution"] or {})
+
+    def expected(self, truth: Any) -> str:
+        return f"a folder for which this succeeds: {' '.join(truth['argv'])}"
+
+    def feedback(self, task: Task, rollout: Rollout, said: str) -> Feedback:
+        """What the policy wrote, and what the program says of it."""
+        before = task.data["files"]
+        desk = FileDesk(before)
+        for turn in rollout.turns:
+            desk.replay(turn.reply)
+        written = [name for name, text in sorted(desk.files.items()) if before.get(name) != text]
+        gone = [f"{name} (deleted)" for name in sorted(set(before) - set(desk.files))]
+        changed = ", ".join([*written, *gone][:LONGEST_LIST]) or "no file"
+        got = f"changed {changed}; said: {said[:TOLD]}"
+        return Feedback(self.expected(task.truth), got, reason(rollout), rollout.score.detail if rollout.score else "")
+
+
+def _beneath(name: str, own: Mapping[str, str]) -> bool:
+    """Whether a policy's file has the name of the program's, lies below one, or stands where its folder is."""
+    return any(name == other or name.startswith(f"{other}/") or other.startswith(f"{name}/") for other in own)
+
+
+def _remarked(score: Score, remarks: Sequence[str]) -> Score:
+    detail = " | ".join(filter(None, (score.detail, *remarks)))
+    return Score(score.hard, score.soft, score.reward, score.parts, score.reason, detail)
