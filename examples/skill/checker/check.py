@@ -10,7 +10,7 @@ LONGEST = 100_000
 
 def main() -> None:
     wanted = json.loads(Path("TASK.json").read_text())["totals"]
-    found = Path("totals.json")
+    found = Path("workspace/totals.json")
     if not found.is_file():
         return tell(0.0, "there is no totals.json")
     try:

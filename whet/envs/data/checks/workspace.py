@@ -1,8 +1,8 @@
 """The check of a folder: a policy works on files, and a program says what the folder that it left is worth.
 
 A coding agent gets the files in its own folder and works on them with its own tools; a chat model gets tools that read
-and write them. The program runs afterwards, in a sandbox of its own, on a copy of what was left. Its files are laid
-over the policy's, so whatever a policy writes under their names is not what runs.
+and write them. The program runs afterwards, in a sandbox of its own. It stands among its own files, and a copy of what
+was left lies beside them in `workspace/`: a policy's `check.py` is not what runs, and its `json.py` not what is loaded.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ from whet.types import Fault, Feedback, Reply, Rollout, Score, Task, failed
 ROW = "TASK.json"
 """The row, for the program alone."""
 
+LEFT = "workspace"
+"""The folder beside the program's files that holds what a policy left."""
+
 OURS = ("SKILL.md", "TASK.md", ROW)
 """Names that a task's files cannot have: the playbook and the task lie there."""
 
@@ -50,7 +53,12 @@ class WorkspaceCheck(AnswerCheck):
         Argument(
             "files", str, "", "column with a task's files: an object of names and texts, or a folder beside the data"
         ),
-        Argument("checker", str, "", "folder with the program's own files, which no policy sees"),
+        Argument(
+            "checker",
+            str,
+            "",
+            "folder with the program's own files, which no policy sees; it stands there, beside workspace/",
+        ),
         Argument("turns", int, 24, "replies with tool calls that a chat model may give"),
         Argument("seconds", float, 10.0, "how long the command may take"),
         Argument("memory", int, 512, "how many MiB it may use"),
@@ -64,6 +72,8 @@ class WorkspaceCheck(AnswerCheck):
         self.words = [Template.parse(word, columns, "command", alone=False) for word in self.own["command"]]
         self.column = known(self.own["files"], columns, "files") if self.own["files"] else ""
         self.checker = folder_files(self.own["checker"], "checker") if self.own["checker"] else {}
+        if any(name.partition("/")[0] in (LEFT, ROW) for name in self.checker):
+            raise WhetError(f"checker: {self.own['checker']} holds {LEFT} or {ROW}, which are laid there; rename it")
         seconds = float(self.own["seconds"])
         self.limits = Limits(wall=seconds, cpu=seconds, memory=int(self.own["memory"]) * MIB)
         self._folders: dict[str, dict[str, str]] = {}
@@ -127,14 +137,14 @@ class WorkspaceCheck(AnswerCheck):
 
     def _graded(self, task: Task, desk: FileDesk, left_out: Sequence[str]) -> Grading:
         own = {**self.checker, ROW: orjson.dumps(task.truth["row"]).decode()}
-        over = sorted(set(desk.files) & set(own))
-        kept = {name: text for name, text in desk.files.items() if not _beneath(name, own)}
+        alike = sorted(set(desk.files) & set(own) - set(task.data["files"]))
         remarks = [
             f"{word}: {', '.join(names[:LONGEST_LIST])}"
-            for word, names in (("under the checker's names, and laid aside", over), ("did not come back", left_out))
+            for word, names in (("left under names of the checker's files", alike), ("did not come back", left_out))
             if names
         ]
-        job = run_command(task.truth["argv"], files={**kept, **own}, limits=self.limits)
+        files = {f"{LEFT}/{name}": text for name, text in desk.files.items()}
+        job = run_command(task.truth["argv"], files={**files, **own}, limits=self.limits)
         result = yield from work(job)
         if result.error == "no_performer":
             raise FaultError(Fault("no_performer", "workspace", result.detail or "no sandbox performs the command"))
@@ -164,11 +174,6 @@ class WorkspaceCheck(AnswerCheck):
         changed = ", ".join([*written, *gone][:LONGEST_LIST]) or "no file"
         got = f"changed {changed}; said: {said[:TOLD]}"
         return Feedback(self.expected(task.truth), got, reason(rollout), rollout.score.detail if rollout.score else "")
-
-
-def _beneath(name: str, own: Mapping[str, str]) -> bool:
-    """Whether a policy's file has the name of the program's, lies below one, or stands where its folder is."""
-    return any(name == other or name.startswith(f"{other}/") or other.startswith(f"{name}/") for other in own)
 
 
 def _remarked(score: Score, remarks: Sequence[str]) -> Score:
