@@ -52,6 +52,9 @@ def init(
     group: Annotated[str, typer.Option(help="Column whose rows stay on one side of the splits.")] = "",
     skip_missing: Annotated[bool, typer.Option("--skip-missing", help="Leave out rows without an answer.")] = False,
     skill: Annotated[Path | None, typer.Option(help="Folder with SKILL.md, to be measured and made better.")] = None,
+    trial: Annotated[
+        str, typer.Option("--try", help="Model that tries the first playbook on train tasks, or 'none'. [embedded]")
+    ] = "auto",
     tasks: Annotated[Path | None, typer.Option(help="With --skill: its tasks, a prompt and files in each row.")] = None,
 ) -> None:
     """Make a ready project from a file of examples. The same command with other options makes it anew."""
@@ -59,7 +62,7 @@ def init(
     from whet.envs.data.proposal import Wishes
 
     wishes = Wishes(answer, prompt, identity, group, check, skip_missing)
-    init_command(name, source=source, env=env, encoding=encoding, wishes=wishes, skill=skill, tasks=tasks)
+    init_command(name, source=source, env=env, encoding=encoding, wishes=wishes, skill=skill, tasks=tasks, trial=trial)
 
 
 @app.command("eval", no_args_is_help=True)

@@ -24,16 +24,18 @@ from whet.envs.data.source import DataSource, read_source
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
 from whet.evals.power import showable_gain, tasks_for
+from whet.models.base import Model
 from whet.run.anew import note_written, put_in_place, refuse_changed
+from whet.run.opening import first_playbook
 from whet.run.skill import SkillRequest, bring_skill, propose_skill
 from whet.run.train import load_train_config
-from whet.types import SPLITS, Reply, Split, Task
+from whet.types import SPLITS, Split
 
 MOST_COPIED = 64 * 1024 * 1024
 """Larger data stays where it is."""
 
-LOOKED_AT, MOST_EXAMPLES, LONGEST_EXAMPLE = 200, 6, 1500
-"""How many training rows are looked at for the worked examples of the first playbook, how many are taken, how long."""
+SUGGESTED = "suggested.md"
+"""A first playbook that did not help, or that nobody has tried."""
 
 RENDERED = 3
 """Tasks that are shown as they will be asked."""
@@ -58,6 +60,8 @@ class NewProject:
     """A few train tasks as the model will see them, each with its right answer."""
     outlook: str = ""
     """What so many rows can show."""
+    playbook: str = ""
+    """What the first playbook is, and why."""
 
 
 Choose = Callable[[Sequence[str]], str]
@@ -72,11 +76,13 @@ def initialise(
     wishes: Wishes = Wishes(),
     choose: Choose | None = None,
     skill: SkillRequest | None = None,
+    trial: str | Model = "",
 ) -> NewProject:
     """Make the folder `name`: from a file of examples, from a skill, or without either a package for an environment.
 
     Everything is written beside and moved into place at the end. A folder that was made here from a file is made anew
-    where nobody has changed what was written; runs and whatever else lies in it stay. Any other is refused.
+    where nobody has changed what was written; runs and whatever else lies in it stay. Any other is refused. `trial` is
+    the model that tries the first playbook on train tasks; without one, the playbook is blank.
     """
     folder = Path(name)
     folder = folder.resolve() if folder.is_symlink() else folder  # files are moved into it from beside it
@@ -91,7 +97,7 @@ def initialise(
         if skill is not None:
             made = _from_skill(folder, beside, skill, wishes)
         elif source is not None:
-            made = _from_data(folder, beside, Path(source), encoding, wishes, choose)
+            made = _from_data(folder, beside, Path(source), encoding, wishes, choose, trial)
         else:
             made = _package(folder, beside)
         if made.sizes["train"] is not None:
@@ -108,7 +114,13 @@ def initialise(
 
 
 def _from_data(
-    folder: Path, beside: Path, path: Path, encoding: str, wishes: Wishes, choose: Choose | None
+    folder: Path,
+    beside: Path,
+    path: Path,
+    encoding: str,
+    wishes: Wishes,
+    choose: Choose | None,
+    trial: str | Model,
 ) -> NewProject:
     found = read_source(path, encoding)
     proposal = propose(found, wishes)
@@ -118,8 +130,14 @@ def _from_data(
         proposal.assume(f"the file is in {encoding}", encoding=encoding)
     address = _bring(found, proposal, folder, beside)
     env = load_environment(f"data:{beside / address}", _args_from(beside, proposal.args))
-    _write_data_files(folder, beside, found, proposal, address, env)
-    return _made(folder, beside, address, proposal, env)
+    first = first_playbook(env, folder.name, proposal.args, trial, proposal.answer_length)
+    words = _words(folder, beside, found, proposal, address, env)
+    for name in ("config.toml", "train.toml", "README.md"):
+        (beside / name).write_text(_filled(f"data/{name}.tmpl", words), encoding="utf-8")
+    (beside / "playbook.md").write_text(first.body, encoding="utf-8")
+    if first.suggested:
+        (beside / SUGGESTED).write_text(first.suggested, encoding="utf-8")
+    return replace(_made(folder, beside, address, proposal, env), playbook=first.told)
 
 
 def _from_skill(folder: Path, beside: Path, skill: SkillRequest, wishes: Wishes) -> NewProject:
@@ -201,18 +219,6 @@ def _args_from(beside: Path, args: Mapping[str, Any]) -> dict[str, Any]:
     return {**args, **here}
 
 
-def _write_data_files(
-    folder: Path, beside: Path, found: DataSource, proposal: DataProposal, address: str, env: Environment
-) -> None:
-    words = {
-        **_words(folder, beside, found, proposal, address, env),
-        "rules": _rules(proposal),
-        "examples": _examples(env),
-    }
-    for name in ("config.toml", "train.toml", "playbook.md", "README.md"):
-        (beside / name).write_text(_filled(f"data/{name}.tmpl", words), encoding="utf-8")
-
-
 def _words(
     folder: Path, beside: Path, found: DataSource, proposal: DataProposal, address: str, env: Environment
 ) -> dict[str, str]:
@@ -237,52 +243,6 @@ def _words(
     words.update({split: str(env.size(split)) for split in SPLITS})
     words["batch"] = str(max(4, min(20, (env.size("train") or 0) // 2)))
     return words
-
-
-def _rules(proposal: DataProposal) -> str:
-    """What a playbook may say that is true of every row: the labels, as they are spelled."""
-    labels = proposal.args.get("choices") or proposal.args.get("labels")
-    if not isinstance(labels, list):
-        return ""
-    many = "every one of these labels that applies" if "labels" in proposal.args else "exactly one of these labels"
-    return f"- Answer with {many}, spelled as here: {', '.join(labels)}.\n"
-
-
-def _examples(env: Environment) -> str:
-    """Worked examples from the train split, each with another answer. The other splits' answers reach no playbook.
-
-    A task is shown whole or not at all, and only with an answer that its own check takes for right.
-    """
-    oracle = env.baselines().get("oracle")
-    if oracle is None:
-        return ""
-    shown: dict[str, str] = {}
-    for index in range(min(LOOKED_AT, env.size("train") or 0)):
-        task = env.task("train", index)
-        answer, (message, *more) = oracle(task, task.messages), task.messages
-        whole = isinstance(message.content, str) and not more and len(message.text) <= LONGEST_EXAMPLE
-        if (
-            whole
-            and isinstance(answer, str)
-            and len(answer) <= 400
-            and answer not in shown
-            and _earns(env, task, answer)
-        ):
-            shown[answer] = message.text
-    pairs = sorted(shown.items())[:MOST_EXAMPLES]
-    return "".join(f"\n## Example\n\n{text}\n\nAnswer: {answer}\n" for answer, text in pairs)
-
-
-def _earns(env: Environment, task: Task, answer: str) -> bool:
-    """Whether the check takes an answer for right, without any work of its own."""
-    play = env.play(task)
-    next(play)
-    try:
-        play.send(Reply(answer))
-    except StopIteration as end:
-        return bool(end.value.hard)
-    play.close()
-    return False
 
 
 def _toml(value: Any) -> str:
