@@ -140,7 +140,9 @@ def third_shapes() -> list[Shape]:
     return [
         Shape("third_wide", ".csv", table(wide(rng)), "Resolution Category", "choice", ["Subject", "Description"]),
         Shape("third_nested", ".jsonl", lines(nested), "gold.intent", "choice", ["conversation.customer"]),
-        Shape("third_multi_label", ".csv", table(hot), "", "set", ["comment_text"], {"labels": sorted(hot[0])[2:]}),
+        Shape(
+            "third_multi_label", ".csv", table(hot), "", "set", ["comment_text"], {"label_columns": list(hot[0])[2:]}
+        ),
         Shape("third_multiple_choice", ".jsonl", lines(quiz), "answer", "choice", ["question", "choices"]),
         Shape("third_unicode", ".csv", russian, "категория", "choice", ["текст обращения"]),
         Shape("third_missing", ".csv", table(holes), "gold", "choice", ["utterance"], mended={"skip_missing": True}),

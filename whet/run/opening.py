@@ -25,10 +25,10 @@ from whet.types import Playbook, Reply, Task
 LOOKED_AT, MOST_EXAMPLES, LONGEST_EXAMPLE, LONGEST_ANSWER = 200, 6, 1500, 400
 """How many train tasks are looked at for worked examples, how many are taken, and their characters at most."""
 
-TRIED = 8
+TRIED = 6
 """Train tasks that a text is tried on."""
 
-MOST_TOKENS = 64
+LEAST_TOKENS, MOST_TOKENS = 32, 64
 """Of a reply in a trial: where an answer takes more, nothing is tried."""
 
 
@@ -63,11 +63,13 @@ def first_playbook(
         return FirstPlaybook("", f"playbook.md is blank: {why}; suggested.md holds a first text", suggested)
     try:
         with tempfile.TemporaryDirectory(prefix="whet-trial-") as folder:
-            blank, *scores = [_mean(env, model, text, len(tried), Path(folder)) for text in ("", *made.values())]
+            tokens = max(LEAST_TOKENS, min(MOST_TOKENS, answer_length))
+            played = [_mean(env, model, text, len(tried), tokens, Path(folder)) for text in ("", *made.values())]
     except WhetError as error:
         why = str(error).rstrip(".")
         told = f"playbook.md is blank: {name} could not try it ({why}); suggested.md holds a first text"
         return FirstPlaybook("", told, suggested)
+    blank, *scores = played
     best = max(scores)
     told = ", ".join(f"{score:.2f} with {what}" for what, score in zip(made, scores, strict=True))
     figures = f"{name} gets {blank:.2f} on {len(tried)} train tasks without a playbook, {told}"
@@ -77,9 +79,9 @@ def first_playbook(
     return FirstPlaybook(made[what], f"playbook.md holds {what}: {figures}")
 
 
-def _mean(env: Environment, model: str | Model, body: str, n: int, runs: Path) -> float:
+def _mean(env: Environment, model: str | Model, body: str, n: int, tokens: int, runs: Path) -> float:
     """Mean credit of a text on the first `n` train tasks of the sample; a task that met a fault counts as nothing."""
-    quiet = ("eval.floor=false", f"target.sampling.max_tokens={MOST_TOKENS}", "target.sampling.temperature=0.0")
+    quiet = ("eval.floor=false", f"target.sampling.max_tokens={tokens}", "target.sampling.temperature=0.0")
     result = evaluate(env, model, n=n, split="train", playbook=Playbook(body.strip()), overrides=quiet, runs=runs)
     outcomes = [outcome for outcome in open_run(result.folder).outcomes() if not outcome.fault]
     if not outcomes:

@@ -75,6 +75,7 @@ class CodeCheck(AnswerCheck):
                 f"{place}, column {self.tests!r}: holds no assertion and no test_ function; is it -a entry=?"
             )
         answer = None if self.answer is None else cell(row.get(self.answer))
+        answer = answer if answer is not None and stands_alone(answer) else None
         return {"tests": tests, "entry": entry, "answer": answer}
 
     def oracle(self, truth: Any) -> str | None:
@@ -103,6 +104,14 @@ class CodeCheck(AnswerCheck):
 
     def feedback(self, task: Task, rollout: Rollout, said: str) -> Feedback:
         return replace(super().feedback(task, rollout, said), got=read_answer(said, "code"))
+
+
+def stands_alone(code: str) -> bool:
+    """Whether it is Python by itself, and does not go on from what somebody else wrote."""
+    try:
+        return bool(ast.parse(code).body)
+    except (SyntaxError, ValueError):
+        return False
 
 
 def _score(told: Mapping[str, Any]) -> Score:

@@ -117,6 +117,12 @@ def quantities(text: str) -> list[Quantity]:
     return known
 
 
+def is_quantity(text: str) -> bool:
+    """Whether a text is one number with a unit that is known here, and nothing else."""
+    found = _AFTER.fullmatch(text.strip().translate(MINUS))
+    return found is not None and spelled(found[2] or "") in UNITS
+
+
 def spelled(unit: str) -> str:
     """A unit as the table has it; one that the table has not is known by its letters, case and a plural apart."""
     if unit in UNITS:
