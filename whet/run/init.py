@@ -26,7 +26,7 @@ from whet.errors import WhetError
 from whet.evals.power import showable_gain, tasks_for
 from whet.models.base import Model
 from whet.run.anew import note_written, put_in_place, refuse_changed
-from whet.run.opening import first_playbook
+from whet.run.first_playbook import first_playbook
 from whet.run.skill import SkillRequest, bring_skill, propose_skill
 from whet.run.train import load_train_config
 from whet.types import SPLITS, Split

@@ -26,24 +26,40 @@ TOLD = 800
 """Last characters of what a failed command wrote: the assertion that failed is among them."""
 
 
+COMMAND = Argument("command", list[str], [], "program and its arguments; {column} is filled from the row")
+SECONDS = Argument("seconds", float, 10.0, "how long the command may take")
+MEMORY = Argument("memory", int, 512, "how many MiB it may use")
+
+
+def command_words(own: Mapping[str, Any], columns: Sequence[str]) -> list[Template]:
+    """The words of the command, each a template over the row."""
+    if not own["command"] or not all(own["command"]):
+        raise WhetError('command: name a program, as in -a command=\'["python", "check.py"]\'')
+    return [Template.parse(word, columns, "command", alone=False) for word in own["command"]]
+
+
+def command_limits(own: Mapping[str, Any]) -> Limits:
+    """What the command may use."""
+    seconds = float(own["seconds"])
+    return Limits(wall=seconds, cpu=seconds, memory=int(own["memory"]) * MIB)
+
+
 class CommandCheck(AnswerCheck):
     """The reply lies in `reply_file`, beside the files of a folder and, by name, cells of the row."""
 
     takes = (
-        Argument("command", list[str], [], "program and its arguments; {column} is filled from the row"),
+        COMMAND,
         Argument("reply_file", str, "reply.txt", "file in the workspace that the answer is written to"),
         Argument("workspace", str, "", "folder whose files lie in the workspace"),
         Argument("row_files", dict, {}, "further files from the row, as {'test_it.py' = 'tests'}: name to column"),
-        Argument("seconds", float, 10.0, "how long the command may take"),
-        Argument("memory", int, 512, "how many MiB it may use"),
+        SECONDS,
+        MEMORY,
     )
     needs_answer = False
 
     def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
         super().__init__(answer, columns, own)
-        if not self.own["command"] or not all(self.own["command"]):
-            raise WhetError('command: name a program, as in -a command=\'["python", "check.py"]\'')
-        self.words = [Template.parse(word, columns, "command", alone=False) for word in self.own["command"]]
+        self.words = command_words(self.own, columns)
         self.files = folder_files(self.own["workspace"], "workspace") if self.own["workspace"] else {}
         self.row_files: Mapping[str, str] = self.own["row_files"]
         for name in (self.own["reply_file"], *self.row_files):
@@ -52,8 +68,7 @@ class CommandCheck(AnswerCheck):
                 raise WhetError(f"command: {name!r} cannot be a file of the workspace: {problem}")
         for name, column in self.row_files.items():
             known(column, columns, f"row_files: {name}")
-        seconds = float(self.own["seconds"])
-        self.limits = Limits(wall=seconds, cpu=seconds, memory=int(self.own["memory"]) * MIB)
+        self.limits = command_limits(self.own)
 
     @property
     def hidden(self) -> frozenset[str]:

@@ -16,16 +16,24 @@ import orjson
 from whet.envs.arguments import Argument
 from whet.envs.base import work
 from whet.envs.data.checks.base import AnswerCheck, Grading
-from whet.envs.data.checks.command import TOLD, folder_files, refuse_missing
+from whet.envs.data.checks.command import (
+    COMMAND,
+    MEMORY,
+    SECONDS,
+    TOLD,
+    command_limits,
+    command_words,
+    folder_files,
+    refuse_missing,
+)
 from whet.envs.data.checks.desk import FileDesk
 from whet.envs.data.checks.verdict import verdict
 from whet.envs.data.columns import known
 from whet.envs.data.reply import Form
-from whet.envs.data.template import Template
 from whet.envs.feedback import reason
 from whet.errors import FaultError, WhetError
 from whet.keys import digest
-from whet.sandbox.jobs import MIB, Limits, name_problem, run_command
+from whet.sandbox.jobs import name_problem, run_command
 from whet.tools import ask_with_tools
 from whet.types import Fault, Feedback, Reply, Rollout, Score, Task, failed
 
@@ -49,7 +57,9 @@ class WorkspaceCheck(AnswerCheck):
     """
 
     takes = (
-        Argument("command", list[str], [], "program and its arguments; {column} is filled from the row"),
+        COMMAND,
+        SECONDS,
+        MEMORY,
         Argument(
             "files", str, "", "column with a task's files: an object of names and texts, or a folder beside the data"
         ),
@@ -60,22 +70,17 @@ class WorkspaceCheck(AnswerCheck):
             "folder with the program's own files, which no policy sees; it stands there, beside workspace/",
         ),
         Argument("turns", int, 24, "replies with tool calls that a chat model may give"),
-        Argument("seconds", float, 10.0, "how long the command may take"),
-        Argument("memory", int, 512, "how many MiB it may use"),
     )
     needs_answer = False
 
     def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
         super().__init__(answer, columns, own)
-        if not self.own["command"] or not all(self.own["command"]):
-            raise WhetError('command: name a program, as in -a command=\'["python", "check.py"]\'')
-        self.words = [Template.parse(word, columns, "command", alone=False) for word in self.own["command"]]
+        self.words = command_words(self.own, columns)
         self.column = known(self.own["files"], columns, "files") if self.own["files"] else ""
         self.checker = folder_files(self.own["checker"], "checker") if self.own["checker"] else {}
         if any(name.partition("/")[0] in (LEFT, ROW) for name in self.checker):
             raise WhetError(f"checker: {self.own['checker']} holds {LEFT} or {ROW}, which are laid there; rename it")
-        seconds = float(self.own["seconds"])
-        self.limits = Limits(wall=seconds, cpu=seconds, memory=int(self.own["memory"]) * MIB)
+        self.limits = command_limits(self.own)
         self._folders: dict[str, dict[str, str]] = {}
 
     @property
