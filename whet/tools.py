@@ -44,15 +44,15 @@ class Tool:
 
 
 def ask_with_tools(
-    messages: Sequence[Message], tools: Sequence[Tool], *, turns: int = TURNS
+    messages: Sequence[Message], tools: Sequence[Tool], *, turns: int = TURNS, files: Mapping[str, str] | None = None
 ) -> Generator[Ask | Work, Any, Reply]:
     """Asks, carries out the calls of each reply in their order, and tells what came, until a reply makes none.
 
     A malformed call is not run and the policy is told why. After `turns` replies with calls, the last of them is
-    returned as it is.
+    returned as it is. `files` lie in the folder of an agent, which has tools of its own.
     """
     known, specs = {tool.spec.name: tool for tool in tools}, [tool.spec for tool in tools]
-    reply = yield from ask(messages, tools=specs, corrections=0)
+    reply = yield from ask(messages, tools=specs, corrections=0, files=files)
     for _ in range(turns):
         if not reply.calls and not reply.malformed:
             break

@@ -164,12 +164,26 @@ class Sampling:
     effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
 
 
+ShapeForm = Literal["schema", "grammar", "none"]
+"""How a model is held to a shape that comes in two forms; `none`: not at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a reply must look like: a JSON schema or a GBNF grammar, enforced by the model's own decoder."""
+    """What a reply must look like: a JSON schema or a GBNF grammar, enforced by the model's own decoder.
+
+    Both together are a wish: a model keeps to the one that it can, or answers freely where it can neither, and whoever
+    asked reads all three. One alone is a demand, which a model that cannot keep to it refuses.
+    """
 
     schema: Mapping[str, Any] | None = None
     grammar: str | None = None
+
+    def kept(self, form: ShapeForm) -> Shape:
+        """What a model that keeps to `form` is held to."""
+        if self.schema is None or self.grammar is None:
+            return self
+        return {"schema": Shape(schema=self.schema), "grammar": Shape(grammar=self.grammar), "none": Shape()}[form]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +254,8 @@ class Ask:
     """A play's request for a reply. `messages` are only the new ones: the driver owns the conversation.
 
     `narrow` overrides the policy's sampling where its fields are set. With `must_call`, an answer without a tool call
-    counts as malformed (`prose`).
+    counts as malformed (`prose`). `files` lie in the folder of a policy that has one, a coding agent; it works on them
+    with tools of its own, and those of the play are not offered to it.
     """
 
     messages: tuple[Message, ...]
@@ -249,6 +264,7 @@ class Ask:
     narrow: Mapping[str, Any] = field(default_factory=dict)
     shape: Shape = Shape()
     must_call: bool = False
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +314,10 @@ class Usage:
     @property
     def tokens(self) -> int:
         return self.prompt_tokens + self.completion_tokens
+
+
+FILES_GONE, FILES_LEFT_OUT = "files_gone", "files_left_out"
+"""Notes in the trace of an agent's reply: `names` of files that it took away, and of those that did not come back."""
 
 
 @dataclass(frozen=True, slots=True)

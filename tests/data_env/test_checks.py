@@ -101,7 +101,7 @@ def test_credit_is_graded_where_a_part_is_worth_something(
         (
             {"check": "exact", "tolerance": 1.0},
             "x",
-            "the check 'exact' has no argument 'tolerance': it belongs to number, json",
+            "the check 'exact' has no argument 'tolerance': it belongs to number, quantity, json",
         ),
         ({"check": "python"}, "x", "function: '' is not the address of a check"),
         ({"check": "command"}, "x", "command: name a program"),

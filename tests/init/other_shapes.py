@@ -154,7 +154,7 @@ def other_shapes() -> list[Shape]:
         Shape("chat", ".jsonl", lines(chat), "resolution", "choice", ["messages"], plain, {"prompt": "{messages}"}),
         Shape("nli", ".jsonl", lines(nli), "gold_label", "choice", ["sentence1", "sentence2"]),
         Shape("sql", ".jsonl", lines(sql), "query", "exact", ["question"]),
-        Shape("spans", ".jsonl", lines(spans), "entities", "python", ["document"], plain, {"check": "em"}),
+        Shape("spans", ".jsonl", lines(spans), "entities", "spans", ["document"]),
         Shape("prices", ".csv", table(prices), "price", "number", ["description"]),
         Shape("dates", ".csv", table(dates), "due_date", "em", ["letter"]),
         Shape("ids", ".csv", table(ids), "reason_label", "choice", ["body"], {"group": "account_id"}),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from data_env.rows import as_csv, as_lines, tickets
+from builders import FromFunction
+from data_env.rows import QUEUES, as_csv, as_lines, tickets
 
 import whet
 from whet.cli.init import init_command
@@ -18,6 +20,7 @@ from whet.config.schema import EvalConfig
 from whet.envs.data.proposal import Wishes
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
+from whet.models.base import Request
 from whet.run.init import initialise
 from whet.run.train import load_train_config
 from whet.types import SPLITS, Split
@@ -25,9 +28,20 @@ from whet.types import SPLITS, Split
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
 
+def learned_from(*words: str) -> FromFunction:
+    """A model that sorts tickets right only where its playbook holds all of these words."""
+
+    def answer(request: Request) -> str:
+        told = "".join(message.text for message in request.messages if message.author == "system")
+        number = re.search(r"number (\d+)", request.messages[-1].text)
+        return QUEUES[int(number[1]) % 3] if number and words and all(word in told for word in words) else "hm"
+
+    return FromFunction(answer)
+
+
 def initialised(folder: Path) -> Path:
     data = as_csv(folder / "tickets.csv", tickets())
-    return initialise(folder / "queue", source=data).folder
+    return initialise(folder / "queue", source=data, trial=learned_from("## Example")).folder
 
 
 def test_the_config_describes_an_environment_that_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,14 +124,72 @@ def test_examples_of_the_playbook_are_whole_tasks(tmp_path: Path) -> None:
         for i in range(12)
     ]
     folder = initialise(tmp_path / "quiz", source=as_lines(tmp_path / "quiz.jsonl", rows)).folder
-    body = read_playbook(str(folder / "playbook.md")).body
+    body = read_playbook(str(folder / "suggested.md")).body
     assert body.count("## Example") == body.count("\nA. a") == body.count("\nB. b") == 2
 
 
 def test_a_playbook_without_anything_certain_is_blank(tmp_path: Path) -> None:
     rows = [{"question": "Why? " + "Long. " * 400 + str(i), "answer": f"because {i}"} for i in range(12)]
     folder = initialise(tmp_path / "long", source=as_lines(tmp_path / "long.jsonl", rows)).folder
-    assert read_playbook(str(folder / "playbook.md")).body.strip() in ("", "# long")
+    assert read_playbook(str(folder / "playbook.md")).blank
+    assert not (folder / "suggested.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "examples"),
+    [
+        (("exactly one of",), "Playbook.md holds the labels: ", 0),
+        (("exactly one of", "## Example"), "Playbook.md holds labels and worked examples: ", 3),
+        ((), "Playbook.md is blank, because nothing tried was better: ", None),
+    ],
+)
+def test_the_first_playbook_is_what_helped_on_train_tasks_or_nothing(
+    tmp_path: Path, words: tuple[str, ...], said: str, examples: int | None
+) -> None:
+    data = as_csv(tmp_path / "tickets.csv", tickets(48))
+    made = initialise(tmp_path / "queue", source=data, trial=learned_from(*words))
+    assert made.playbook.startswith(said[0].lower() + said[1:])
+    playbook = read_playbook(str(made.folder / "playbook.md"))
+    assert playbook.blank if examples is None else playbook.body.count("## Example") == examples
+    assert (made.folder / "suggested.md").exists() == (examples is None)
+
+
+def test_a_playbook_that_harms_is_not_written(tmp_path: Path) -> None:
+    def contrary(request: Request) -> str:
+        number = re.search(r"number (\d+)", request.messages[-1].text)
+        assert number
+        return "hm" if request.messages[0].author == "system" else QUEUES[int(number[1]) % 3]
+
+    data = as_csv(tmp_path / "tickets.csv", tickets(48))
+    made = initialise(tmp_path / "queue", source=data, trial=FromFunction(contrary))
+    assert read_playbook(str(made.folder / "playbook.md")).blank
+    assert "gets 1.00 on 6 train tasks without a playbook, 0.00 with the labels" in made.playbook
+
+
+def test_the_trial_asks_train_tasks_alone_and_none_that_is_an_example(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def listen(request: Request) -> str:
+        asked.append(request.messages[-1].text)
+        return "hm"
+
+    data = as_csv(tmp_path / "tickets.csv", tickets(48))
+    folder = initialise(tmp_path / "queue", source=data, trial=FromFunction(listen)).folder
+    config = load_config(EvalConfig, folder / "config.toml")
+    env = load_environment(f"data:{folder / 'tickets.csv'}", config.env.args)
+    train = {env.task("train", index).messages[-1].text for index in range(env.size("train") or 0)}
+    suggested = (folder / "suggested.md").read_text()
+    assert set(asked) <= train
+    assert not any(text in suggested for text in asked)
+
+
+def test_without_a_model_at_hand_the_playbook_is_blank_and_says_why(tmp_path: Path) -> None:
+    data = as_csv(tmp_path / "tickets.csv", tickets())
+    for place, trial in enumerate(("", "openai:nobody", "no-such:model")):
+        made = initialise(tmp_path / f"queue{place}", source=data, trial=trial)
+        assert made.playbook.startswith("playbook.md is blank: ")
+        assert "suggested.md holds a first text" in made.playbook
+        assert read_playbook(str(made.folder / "playbook.md")).blank
 
 
 def test_a_person_is_asked_where_the_answer_is_in_doubt(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from data_env.rows import as_csv, as_lines, tickets
 
-from whet.envs.data.proposal import propose
+from whet.envs.data.proposal import DataProposal, Wishes, propose
 from whet.envs.data.source import read_source
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
@@ -95,3 +95,61 @@ def test_an_id_column_with_repeats_is_not_taken_for_one(tmp_path: Path) -> None:
 def test_a_file_without_question_or_answer_is_refused(tmp_path: Path, rows: list[dict[str, Any]], said: str) -> None:
     with pytest.raises(WhetError, match=said):
         proposed(tmp_path, rows)
+
+
+def wished(folder: Path, rows: list[dict[str, Any]], **wishes: Any) -> DataProposal:
+    path = as_lines(folder / "rows.jsonl", rows)
+    found = propose(read_source(path), Wishes(**wishes))
+    load_environment(f"data:{path}", found.args)
+    return found
+
+
+def test_numbers_with_units_are_quantities(tmp_path: Path) -> None:
+    rows = [{"question": f"How heavy is box {i}?", "answer": f"{i + 1}.5 kg"} for i in range(40)]
+    assert wished(tmp_path, rows).args["check"] == "quantity"
+
+
+def test_lists_of_spans_are_spans_of_what_is_asked(tmp_path: Path) -> None:
+    rows = [
+        {"text": f"Ada{i} met Bo in town {i}", "entities": [{"start": 0, "end": 4, "label": ("person", "x")[i % 2]}]}
+        for i in range(40)
+    ]
+    found = wished(tmp_path, rows, answer="entities").args
+    assert (found["check"], found["source"], found["labels"]) == ("spans", "text", ["person", "x"])
+
+
+def test_code_beside_tests_is_checked_by_them(tmp_path: Path) -> None:
+    rows = [
+        {"prompt": f"Write f{i}.", "solution": f"def f{i}():\n    return {i}\n", "tests": [f"assert f{i}() == {i}"]}
+        for i in range(40)
+    ]
+    found = wished(tmp_path, rows).args
+    assert (found["check"], found["tests"], found["answer"]) == ("code", "tests", "solution")
+
+
+def test_a_column_with_a_point_in_its_name_is_not_mixed_with_a_part_of_an_object(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"q": f"Ask {i}", "a": {"b": "part"}, "label": "x"} for i in range(3)]
+    rows[1]["a.b"] = "column"
+    source = read_source(as_lines(tmp_path / "rows.jsonl", rows))
+    assert [row.get("a.b") for row in source.rows] == [None, "column", None]
+
+
+def test_labels_that_some_rows_list_and_others_do_not_are_one_set(tmp_path: Path) -> None:
+    topics = ["billing", "refund", "speed"]
+    rows = [
+        {
+            "text": f"About matter {i} and more",
+            "labels": topics[i % 3] if i % 2 else [topics[i % 3], topics[(i + 1) % 3]],
+        }
+        for i in range(40)
+    ]
+    found = wished(tmp_path, rows).args
+    assert (found["check"], found["labels"]) == ("set", topics)
+
+
+def test_one_of_several_columns_of_marks_can_be_named(tmp_path: Path) -> None:
+    rows = [{"text": f"Comment {i} of many", "toxic": i % 2, "threat": i % 3 == 0, "spam": "no"} for i in range(40)]
+    found = wished(tmp_path, rows)
+    assert found.args["label_columns"] == ["toxic", "threat", "spam"]
+    assert "--answer" in found.unsure[-1]
+    assert wished(tmp_path, rows, answer="toxic").args["check"] == "choice"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from init.other_shapes import other_shapes
 from init.shapes import Shape, shapes
+from init.third_shapes import third_shapes
 
 from whet.envs.data.proposal import DataProposal, Wishes, propose
 from whet.envs.data.source import read_source
@@ -15,7 +16,7 @@ from whet.envs.data.template import Template
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
 
-EVERY = [*shapes(), *other_shapes()]
+EVERY = [*shapes(), *other_shapes(), *third_shapes()]
 
 
 def read(shape: Shape, folder: Path, **wishes: Any) -> DataProposal:
@@ -32,7 +33,7 @@ def is_right(shape: Shape, proposal: DataProposal, folder: Path) -> bool:
     columns = read_source(folder / f"rows{shape.ending}").columns
     shown = Template.parse(proposal.args["prompt"], columns).columns
     return (
-        proposal.args["answer"] == shape.answer
+        proposal.args.get("answer", "") == shape.answer
         and proposal.args["check"] == shape.check
         and set(shape.asked) <= set(shown)
         and all(proposal.args.get(name) == value for name, value in shape.args.items())

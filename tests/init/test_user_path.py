@@ -28,7 +28,7 @@ def test_from_a_file_to_a_comparison_of_two_playbooks(tmp_path: Path, monkeypatc
     made = initialise(tmp_path / "queue", source=TICKETS)
     assert dict(made.sizes) == {"train": 30, "select": 15, "test": 15}
     monkeypatch.chdir(made.folder)
-    before, after = evaluated("before", "blank"), evaluated("after", "playbook.md")
+    before, after = evaluated("before", "blank"), evaluated("after", "suggested.md")
     for run in (before, after):
         assert [outcome.fault for outcome in run.outcomes()] == [""] * 4
     assert before.playbook.blank

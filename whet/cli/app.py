@@ -45,17 +45,24 @@ def init(
         str, typer.Option(help="Column with the right answer; a part of an object is annotation.label.")
     ] = "",
     prompt: Annotated[str, typer.Option(help="What is asked: a column, or a template such as '{title}: {body}'.")] = "",
-    check: Annotated[str, typer.Option(help="How an answer is checked: choice, set, number, em, json …")] = "",
+    check: Annotated[
+        str, typer.Option(help="How an answer is checked: choice, set, number, em, json …; with --skill, a command.")
+    ] = "",
     identity: Annotated[str, typer.Option("--id", help="Column with a name for each row.")] = "",
     group: Annotated[str, typer.Option(help="Column whose rows stay on one side of the splits.")] = "",
     skip_missing: Annotated[bool, typer.Option("--skip-missing", help="Leave out rows without an answer.")] = False,
+    skill: Annotated[Path | None, typer.Option(help="Folder with SKILL.md, to be measured and made better.")] = None,
+    trial: Annotated[
+        str, typer.Option("--try", help="Model that tries the first playbook on train tasks, or 'none'. [embedded]")
+    ] = "auto",
+    tasks: Annotated[Path | None, typer.Option(help="With --skill: its tasks, a prompt and files in each row.")] = None,
 ) -> None:
     """Make a ready project from a file of examples. The same command with other options makes it anew."""
     from whet.cli.init import init_command
     from whet.envs.data.proposal import Wishes
 
     wishes = Wishes(answer, prompt, identity, group, check, skip_missing)
-    init_command(name, source=source, env=env, encoding=encoding, wishes=wishes)
+    init_command(name, source=source, env=env, encoding=encoding, wishes=wishes, skill=skill, tasks=tasks, trial=trial)
 
 
 @app.command("eval", no_args_is_help=True)

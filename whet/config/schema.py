@@ -36,6 +36,9 @@ class RoleSection(Section):
     model: str = Field(description="scheme:identifier, such as openai:gpt-4.1-mini or embedded:smollm2")
     sampling: SamplingSection = SamplingSection()
     tools: Literal["native", "fenced"] = "native"
+    shapes: Literal["schema", "grammar", "none"] | None = Field(
+        default=None, description="how replies are held to choices; default: as the scheme can"
+    )
     extra: dict[str, Any] = Field(default={}, description="further fields of the request body, passed as they are")
 
 
@@ -155,8 +158,12 @@ class PolicyConfig(Section):
     """The section whose `playbook` the run starts from; '': it has none."""
 
     def identity(self) -> dict[str, Any]:
-        """What the result depends on, as plain data."""
-        return self.model_dump(mode="json", exclude={"control"})
+        """What the result depends on, as plain data; a role whose shapes are left to its scheme is as it ever was."""
+        named = self.model_dump(mode="json", exclude={"control"})
+        for role in named.values():
+            if isinstance(role, dict) and role.get("shapes", "") is None:
+                del role["shapes"]
+        return named
 
     @property
     def first_split(self) -> Split:

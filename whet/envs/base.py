@@ -149,12 +149,13 @@ def ask(
     shape: Shape = Shape(),
     must_call: bool = False,
     corrections: int = 2,
+    files: Mapping[str, str] | None = None,
 ) -> Generator[Ask, Reply, Reply]:
     """Ask for a reply. A malformed tool call is never executed: the model is told what was wrong, `corrections` times.
 
     The reply returned may still be malformed; `reply.malformed` says so, and `reply.calls` then must not be run.
     """
-    asked = Ask(tuple(messages), tuple(tools), role, dict(narrow or {}), shape, must_call)
+    asked = Ask(tuple(messages), tuple(tools), role, dict(narrow or {}), shape, must_call, dict(files or {}))
     reply = yield asked
     for _ in range(corrections):
         if not reply.malformed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
@@ -47,8 +47,8 @@ class Request:
     `task` is set only for models that declare `sees_task`, `playbook` only for those that declare `places_playbook`.
     `attempt` names the attempt that a request belongs to; '' outside of one. `prior_ids` are the tokens that the
     conversation has come to, up to and with the last reply, where the model told them: one that builds its own prompt
-    continues them as they are, because text that is tokenised again may come out as other tokens. `meter` pays for
-    attempts after the first.
+    continues them as they are, because text that is tokenised again may come out as other tokens. `files` lie in the
+    folder of an agent when it begins. `meter` pays for attempts after the first.
     """
 
     messages: tuple[Message, ...]
@@ -62,12 +62,13 @@ class Request:
     attempt: str = ""
     role: Role = "target"
     prior_ids: tuple[int, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
     meter: Meter | None = field(default=None, compare=False, repr=False)
 
     def metered(self, meter: Meter) -> Request:
         """The same request, paid for by `meter`; field by field, because every call passes here."""
         asked = (self.messages, self.sampling, self.tools, self.shape, self.must_call, self.blob, self.task)
-        return Request(*asked, self.playbook, self.attempt, self.role, self.prior_ids, meter)
+        return Request(*asked, self.playbook, self.attempt, self.role, self.prior_ids, self.files, meter)
 
 
 @runtime_checkable

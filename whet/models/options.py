@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from whet.models.base import Price
+from whet.types import ShapeForm
 
 MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """Options of `load_model`. A scheme ignores what does not concern it; only `tools` and `extra` change its answers.
+    """Options of `load_model`. A scheme ignores what is not for it; `tools`, `shapes` and `extra` alone change answers.
 
     A key is named, never given: `key_env` is the name of an environment variable, `key_file` the path of a file,
     `key_command` a command whose output is the key; `key_env=""` says that the server needs none. With none of them
@@ -36,6 +37,8 @@ class ModelOptions:
     max_reply_bytes: int = 4 * MIB
     tools: Literal["native", "fenced"] = "native"
     """`fenced`: tools are described in the system text and called in ```tool fences, for servers without tool calls."""
+    shapes: ShapeForm | None = None
+    """How the decoder is held to choices: by a JSON schema, a grammar, or not at all; None: the scheme's own way."""
     seed: bool = True
     """Send the sampling seed; False for a server that refuses one."""
     limit_field: Literal["max_tokens", "max_completion_tokens"] | None = None

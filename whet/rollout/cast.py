@@ -91,6 +91,7 @@ def _options(role: RoleSection, endpoint: EndpointSection) -> ModelOptions:
         timeout=endpoint.timeout,
         attempts=endpoint.attempts,
         tools=role.tools,
+        shapes=role.shapes,
         seed=endpoint.send_seed,
         limit_field=endpoint.limit_field,
         grammar_field=endpoint.grammar_field,

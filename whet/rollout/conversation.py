@@ -125,7 +125,8 @@ class Conversation:
         if not isinstance(first, Ask):
             return digest("work", first)
         opening = place(self._seats["target"].policy.playbook, first.messages)
-        return digest(opening, first.tools, dict(first.narrow), first.shape, first.must_call)
+        files = (dict(first.files),) if first.files else ()
+        return digest(opening, first.tools, dict(first.narrow), first.shape, first.must_call, *files)
 
     # ------------------------------------------------------------------------------------------- what came
 
@@ -229,6 +230,7 @@ class Conversation:
             self.key,
             ask.role,
             self._ids.get(ask.role, ()),
+            ask.files,
         )
 
     def _take_back(self) -> None:

@@ -24,15 +24,18 @@ from whet.envs.data.source import DataSource, read_source
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
 from whet.evals.power import showable_gain, tasks_for
+from whet.models.base import Model
 from whet.run.anew import note_written, put_in_place, refuse_changed
+from whet.run.first_playbook import first_playbook
+from whet.run.skill import SkillRequest, bring_skill, propose_skill
 from whet.run.train import load_train_config
-from whet.types import SPLITS, Reply, Split, Task
+from whet.types import SPLITS, Split
 
 MOST_COPIED = 64 * 1024 * 1024
 """Larger data stays where it is."""
 
-LOOKED_AT, MOST_EXAMPLES, LONGEST_EXAMPLE = 200, 6, 1500
-"""How many training rows are looked at for the worked examples of the first playbook, how many are taken, how long."""
+SUGGESTED = "suggested.md"
+"""A first playbook that did not help, or that nobody has tried."""
 
 RENDERED = 3
 """Tasks that are shown as they will be asked."""
@@ -57,6 +60,8 @@ class NewProject:
     """A few train tasks as the model will see them, each with its right answer."""
     outlook: str = ""
     """What so many rows can show."""
+    playbook: str = ""
+    """What the first playbook is, and why."""
 
 
 Choose = Callable[[Sequence[str]], str]
@@ -70,15 +75,18 @@ def initialise(
     encoding: str = "utf-8",
     wishes: Wishes = Wishes(),
     choose: Choose | None = None,
+    skill: SkillRequest | None = None,
+    trial: str | Model = "",
 ) -> NewProject:
-    """Make the folder `name`: from a file of examples, or without one a package for a new environment.
+    """Make the folder `name`: from a file of examples, from a skill, or without either a package for an environment.
 
     Everything is written beside and moved into place at the end. A folder that was made here from a file is made anew
-    where nobody has changed what was written; runs and whatever else lies in it stay. Any other is refused.
+    where nobody has changed what was written; runs and whatever else lies in it stay. Any other is refused. `trial` is
+    the model that tries the first playbook on train tasks; without one, the playbook is blank.
     """
     folder = Path(name)
     folder = folder.resolve() if folder.is_symlink() else folder  # files are moved into it from beside it
-    if folder.exists() and source is None:
+    if folder.exists() and source is None and skill is None:
         raise WhetError(f"{folder}: is there already; give another name or move it away")
     refuse_changed(folder)
     if not folder.name or not folder.parent.is_dir():
@@ -86,10 +94,13 @@ def initialise(
     beside = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
         beside.mkdir()
-        if source is None:
-            made = _package(folder, beside)
+        if skill is not None:
+            made = _from_skill(folder, beside, skill, wishes)
+        elif source is not None:
+            made = _from_data(folder, beside, Path(source), encoding, wishes, choose, trial)
         else:
-            made = _from_data(folder, beside, Path(source), encoding, wishes, choose)
+            made = _package(folder, beside)
+        if made.sizes["train"] is not None:
             note_written(beside, made.files)
         put_in_place(beside, folder)
     except OSError as error:
@@ -103,7 +114,13 @@ def initialise(
 
 
 def _from_data(
-    folder: Path, beside: Path, path: Path, encoding: str, wishes: Wishes, choose: Choose | None
+    folder: Path,
+    beside: Path,
+    path: Path,
+    encoding: str,
+    wishes: Wishes,
+    choose: Choose | None,
+    trial: str | Model,
 ) -> NewProject:
     found = read_source(path, encoding)
     proposal = propose(found, wishes)
@@ -113,8 +130,30 @@ def _from_data(
         proposal.assume(f"the file is in {encoding}", encoding=encoding)
     address = _bring(found, proposal, folder, beside)
     env = load_environment(f"data:{beside / address}", _args_from(beside, proposal.args))
+    first = first_playbook(env, folder.name, proposal.args, trial, proposal.answer_length)
+    words = _words(folder, beside, found, proposal, address, env)
+    for name in ("config.toml", "train.toml", "README.md"):
+        (beside / name).write_text(_filled(f"data/{name}.tmpl", words), encoding="utf-8")
+    (beside / "playbook.md").write_text(first.body, encoding="utf-8")
+    if first.suggested:
+        (beside / SUGGESTED).write_text(first.suggested, encoding="utf-8")
+    return replace(_made(folder, beside, address, proposal, env), playbook=first.told)
+
+
+def _from_skill(folder: Path, beside: Path, skill: SkillRequest, wishes: Wishes) -> NewProject:
+    found, proposal = propose_skill(skill, wishes)
+    bring_skill(skill, found, proposal, beside)
+    address = _bring(found, proposal, folder, beside)
+    env = load_environment(f"data:{beside / address}", _args_from(beside, proposal.args))
+    words = {**_words(folder, beside, found, proposal, address, env), "command": skill.command}
+    for name in ("config.toml", "train.toml", "README.md"):
+        (beside / name).write_text(_filled(f"skill/{name}.tmpl", words), encoding="utf-8")
+    return _made(folder, beside, address, proposal, env)
+
+
+def _made(folder: Path, beside: Path, address: str, proposal: DataProposal, env: Environment) -> NewProject:
+    """What was written and assumed; the configs are read once, so that none is left that cannot be."""
     sizes: dict[Split, int | None] = {split: env.size(split) for split in SPLITS}
-    _write_data_files(folder, beside, found, proposal, address, env)
     load_config(EvalConfig, beside / "config.toml")
     load_train_config(beside / "train.toml")
     commands = (
@@ -176,13 +215,15 @@ def _bring(found: DataSource, proposal: DataProposal, folder: Path, beside: Path
 
 def _args_from(beside: Path, args: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as they are from here, while the folder is still beside its place."""
-    return {**args, "manifest": str(beside / args["manifest"])} if "manifest" in args else dict(args)
+    here = {name: str(beside / args[name]) for name in ("manifest", "checker") if name in args}
+    return {**args, **here}
 
 
-def _write_data_files(
+def _words(
     folder: Path, beside: Path, found: DataSource, proposal: DataProposal, address: str, env: Environment
-) -> None:
-    kept = [file.name for file in sorted(beside.iterdir())]
+) -> dict[str, str]:
+    """What the templates say of the data and of what was assumed."""
+    kept = [file.name for file in sorted(beside.iterdir()) if file.is_file()]
     explained = {
         name: "which rows are train, select and test; keep it" for name in kept if name.endswith("splits.json")
     }
@@ -193,8 +234,6 @@ def _write_data_files(
         "address": _toml(f"data:{address}"),
         "args": "\n".join(f"{name} = {_toml(value)}" for name, value in proposal.args.items()),
         "max_tokens": str(max(32, min(1024, proposal.answer_length))),
-        "rules": _rules(proposal),
-        "examples": _examples(env),
         "rows": str(len(found.rows)),
         "data": address,
         "assumed": "\n".join(f"* {assumption}" for assumption in proposal.assumed),
@@ -203,54 +242,7 @@ def _write_data_files(
     }
     words.update({split: str(env.size(split)) for split in SPLITS})
     words["batch"] = str(max(4, min(20, (env.size("train") or 0) // 2)))
-    for name in ("config.toml", "train.toml", "playbook.md", "README.md"):
-        (beside / name).write_text(_filled(f"data/{name}.tmpl", words), encoding="utf-8")
-
-
-def _rules(proposal: DataProposal) -> str:
-    """What a playbook may say that is true of every row: the labels, as they are spelled."""
-    labels = proposal.args.get("choices") or proposal.args.get("labels")
-    if not isinstance(labels, list):
-        return ""
-    many = "every one of these labels that applies" if "labels" in proposal.args else "exactly one of these labels"
-    return f"- Answer with {many}, spelled as here: {', '.join(labels)}.\n"
-
-
-def _examples(env: Environment) -> str:
-    """Worked examples from the train split, each with another answer. The other splits' answers reach no playbook.
-
-    A task is shown whole or not at all, and only with an answer that its own check takes for right.
-    """
-    oracle = env.baselines().get("oracle")
-    if oracle is None:
-        return ""
-    shown: dict[str, str] = {}
-    for index in range(min(LOOKED_AT, env.size("train") or 0)):
-        task = env.task("train", index)
-        answer, (message, *more) = oracle(task, task.messages), task.messages
-        whole = isinstance(message.content, str) and not more and len(message.text) <= LONGEST_EXAMPLE
-        if (
-            whole
-            and isinstance(answer, str)
-            and len(answer) <= 400
-            and answer not in shown
-            and _earns(env, task, answer)
-        ):
-            shown[answer] = message.text
-    pairs = sorted(shown.items())[:MOST_EXAMPLES]
-    return "".join(f"\n## Example\n\n{text}\n\nAnswer: {answer}\n" for answer, text in pairs)
-
-
-def _earns(env: Environment, task: Task, answer: str) -> bool:
-    """Whether the check takes an answer for right, without any work of its own."""
-    play = env.play(task)
-    next(play)
-    try:
-        play.send(Reply(answer))
-    except StopIteration as end:
-        return bool(end.value.hard)
-    play.close()
-    return False
+    return words
 
 
 def _toml(value: Any) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whet.envs.arguments import Argument
-from whet.envs.data.checks import build_check, check_arguments, check_named
+from whet.envs.data.checks import CHECKS, build_check, check_arguments, check_named
 from whet.envs.data.checks.base import AnswerCheck
 from whet.envs.data.columns import ANSWERS, IDS, QUESTIONS, known, obvious
 from whet.envs.data.profile import is_missing
@@ -20,15 +20,11 @@ from whet.types import SPLITS
 OWN_ARGUMENTS = (
     Argument("prompt", str, "", "template with {column} fields [the question column and how to answer]"),
     Argument("answer", str, "", "column with the right answer [answer, label, target, ...]"),
-    Argument(
-        "check",
-        str,
-        "exact",
-        "exact, contains, regex, number, choice, set, list, em, f1, anls, json, python, command, rubric",
-    ),
+    Argument("check", str, "exact", ", ".join(name for name in CHECKS if name != "agreement")),
     Argument(
         "skip_missing", bool, False, "leave out rows without a question or an answer, instead of refusing the file"
     ),
+    Argument("constrain", bool, False, "hold the decoder to what can be answered at all, where the model can be held"),
     Argument("read", Form, "reply", "where the answer stands: reply, line ('Answer: ...'), tag (<answer>) or code"),
     Argument("id", str, "", "column with a name for each row [id]"),
     Argument("group", str, "", "column whose rows stay on one side of the splits"),
@@ -44,7 +40,7 @@ OWN_ARGUMENTS = (
 
 ARGUMENTS: tuple[Argument, ...] = (*OWN_ARGUMENTS, *check_arguments())
 
-PLACES = ("manifest", "agreement", "workspace", "function", "rubric")
+PLACES = ("manifest", "agreement", "workspace", "function", "rubric", "schema", "database", "checker")
 """Arguments that say where something lies: its content counts, not its path."""
 
 
@@ -78,6 +74,13 @@ def settle(source: DataSource, args: Mapping[str, Any]) -> DataSettings:
     own = {argument.name for argument in OWN_ARGUMENTS}
     check = _check(source, args, {name: value for name, value in args.items() if name not in own})
     form: Form = args.get("read", "reply")
+    check.home = source.path if source.path.is_dir() else source.path.parent
+    check.constrain = args.get("constrain", False)
+    if check.constrain and check.shape(source.rows[0], source.place(0)) is None:
+        raise WhetError(
+            f"constrain: what {args.get('check', 'exact')!r} takes has no shape; it is for choice, set with labels, "
+            "number, spans, and json with fields or a schema"
+        )
     text = args.get("prompt") or default_prompt(source.columns, check, form)
     prompt = Template.parse(text, source.columns)
     prompt.refuse(check.hidden)
@@ -130,7 +133,7 @@ def _check(source: DataSource, args: Mapping[str, Any], own: Mapping[str, Any]) 
     answer: str | None = args.get("answer") or None
     if answer is not None:
         known(answer, source.columns, "answer")
-    elif kind.needs_answer or (name == "json" and not _all_columns(own.get("fields"), source)):
+    elif kind.needs_answer or _wants_answer(name, own, source):
         answer = obvious(source.columns, ANSWERS)
         if answer is None and not own.get("fields"):
             columns = ", ".join(source.columns)
@@ -138,6 +141,13 @@ def _check(source: DataSource, args: Mapping[str, Any], own: Mapping[str, Any]) 
                 f"answer: say which column holds the right answer, as in -a answer=NAME; there are {columns}"
             )
     return build_check(name, answer, source.columns, own)
+
+
+def _wants_answer(name: str, own: Mapping[str, Any], source: DataSource) -> bool:
+    """Whether a check that can do without an answer column needs one as it is set."""
+    if name == "json":
+        return not _all_columns(own.get("fields"), source)
+    return name == "set" and not own.get("label_columns")
 
 
 def _all_columns(fields: Sequence[str] | None, source: DataSource) -> bool:

@@ -14,8 +14,9 @@ from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Messages, Play, ask
 from whet.envs.data.arguments import ARGUMENTS, PLACES, DataSettings, present, settle
 from whet.envs.data.checks.rubric import JUDGING
+from whet.envs.data.forms import as_data, in_form, unwrapped
 from whet.envs.data.images import image_paths, load_image
-from whet.envs.data.reply import read_answer, write_answer
+from whet.envs.data.reply import read_answer
 from whet.envs.data.sides import RowSides, row_texts, take_sides
 from whet.envs.data.source import DataSource, Row, read_source
 from whet.envs.data.template import cell
@@ -23,7 +24,7 @@ from whet.envs.feedback import last_words
 from whet.envs.fingerprint import fingerprint
 from whet.envs.near import THRESHOLD, NearIndex
 from whet.errors import WhetError
-from whet.types import SPLITS, Feedback, Image, Label, Message, Reply, Rollout, Split, Task
+from whet.types import SPLITS, Feedback, Image, Label, Message, Reply, Rollout, Shape, Split, Task
 
 
 class DataEnvironment(Environment):
@@ -73,11 +74,27 @@ class DataEnvironment(Environment):
         row, check = self._source.rows[at], self._settings.check
         prompt = self._settings.prompt.fill(row, check.shown(row))
         messages = self._with_images(row, check.messages(row, prompt))
-        return Task(split, index, self._label(row), messages, check.truth(row, self._source.place(at)))
+        place = self._source.place(at)
+        data = check.data(row, place) | ({"shape": as_data(self._shape(row, place))} if check.constrain else {})
+        return Task(split, index, self._label(row), messages, check.truth(row, place), data)
+
+    def _shape(self, row: Row, place: str) -> Shape:
+        return in_form(self._settings.check.shape(row, place) or Shape(), self._settings.form)
+
+    def _read(self, text: str) -> str:
+        """The answer in a reply, which may stand in an object where the decoder was held to one."""
+        form = self._settings.form
+        if not self._settings.check.constrain:
+            return read_answer(text, form)
+        found = unwrapped(text)
+        return read_answer(text, form) if found == text else found
 
     def play(self, task: Task) -> Play:
-        reply: Reply = yield from ask(task.messages, corrections=0)
-        return (yield from self._settings.check.grade(task, read_answer(reply.text, self._settings.form)))
+        own = self._settings.check.play(task)
+        if own is not None:
+            return (yield from own)
+        reply: Reply = yield from ask(task.messages, shape=Shape(**task.data.get("shape", {})), corrections=0)
+        return (yield from self._settings.check.grade(task, self._read(reply.text)))
 
     def baselines(self) -> Mapping[str, Baseline]:
         """The oracle, where the check knows an answer to every row."""
@@ -85,7 +102,7 @@ class DataEnvironment(Environment):
 
     def feedback(self, task: Task, rollout: Rollout) -> Feedback:
         """The check's word on what it read from the reply; the images are those of the row."""
-        said = read_answer(last_words(rollout), self._settings.form)
+        said = self._read(last_words(rollout))
         shown = tuple(part for message in task.messages for part in message.content if isinstance(part, Image))
         return replace(self._settings.check.feedback(task, rollout, said), images=shown)
 
@@ -95,7 +112,8 @@ class DataEnvironment(Environment):
     def content(self, split: Split, index: int) -> list[str]:
         """The cells of the row that the prompt shows; spacing and case do not make another question of them."""
         row, columns = self._source.rows[self._indices[split][index]], self._settings.columns
-        shown = (*self._settings.prompt.columns, *([columns.images] if columns.images else ()))
+        asked = (*self._settings.prompt.columns, *self._settings.check.shows)
+        shown = (*asked, *([columns.images] if columns.images else ()))
         return sorted(" ".join(cell(row.get(column)).casefold().split()) for column in shown)
 
     def warning(self, split: Split) -> str:
@@ -117,10 +135,10 @@ class DataEnvironment(Environment):
             f"a near-duplicate in train{forced}; scores on them say little about new questions"
         )
 
-    def _oracle(self, task: Task, said: Messages) -> str:
+    def _oracle(self, task: Task, said: Messages) -> Reply | str:
         if said and said[-1].text.startswith(JUDGING):
             return "PASS"
-        return write_answer(self._settings.check.oracle(task.truth) or "", self._settings.form)
+        return self._settings.check.oracle_reply(task.truth, self._settings.form)
 
     def _label(self, row: Row) -> Label:
         columns = self._settings.columns

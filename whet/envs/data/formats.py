@@ -134,11 +134,15 @@ def _objects(name: str, rows: list[Any], sound: bool, encoding: str, content: by
 
 
 def _with_parts(rows: list[dict[str, Any]]) -> RowTable:
-    """Objects in cells have columns of their own beside them: `annotation.label`."""
+    """Objects in cells have columns of their own beside them: `annotation.label`.
+
+    A column that is called so itself is what the file says it is, in every row.
+    """
     columns: dict[str, None] = {}
+    given = {column for row in rows for column in row if "." in column}
     for row in rows:
         for column, value in [entry for entry in row.items() if isinstance(entry[1], dict)]:
-            row.update((path, part) for path, part in _parts(column, value) if path not in row)
+            row.update((path, part) for path, part in _parts(column, value) if path not in given)
         if row.keys() - columns.keys():
             columns.update(dict.fromkeys(row))
     return RowTable(tuple(columns), rows)

@@ -45,6 +45,55 @@ RECORD_WORDS = frozenset(
 )
 """Words for what is recorded about a row, and neither asked nor answered."""
 
+FOREIGN_ANSWERS = frozenset(
+    (
+        *("antwort", "kategorie", "klasse", "etikett", "stimmung", "ergebnis", "loesung", "lösung"),
+        *("réponse", "reponse", "catégorie", "categorie", "étiquette", "classe", "résultat"),
+        *("respuesta", "categoría", "categoria", "etiqueta", "clase", "resultado", "resposta", "risposta", "etichetta"),
+        *("категория", "метка", "ответ", "класс", "тональность", "результат", "intencja", "kategoria", "odpowiedź"),
+        *(
+            "标签",
+            "答案",
+            "类别",
+            "分类",
+            "意图",
+            "標籤",
+            "類別",
+            "ラベル",
+            "カテゴリ",
+            "カテゴリー",
+            "回答",
+            "正解",
+            "분류",
+            "정답",
+            "라벨",
+        ),
+    )
+)
+"""Words for an answer in other languages."""
+
+FOREIGN_RECORDS = frozenset(
+    (
+        *(
+            "datum",
+            "sprache",
+            "land",
+            "quelle",
+            "kunde",
+            "nutzer",
+            "pays",
+            "langue",
+            "région",
+            "fecha",
+            "país",
+            "idioma",
+        ),
+        *("región", "regione", "regiao", "região", "дата", "регион", "город", "язык", "источник", "клиент"),
+        *("日期", "地区", "来源", "语言", "用户", "日付", "地域", "날짜", "지역"),
+    )
+)
+"""Words for what is recorded, in other languages."""
+
 COMPANION_WORDS = frozenset(
     (
         *("premise", "hypothesis", "sentence", "text", "input", "instruction", "question", "passage", "query"),
@@ -54,6 +103,9 @@ COMPANION_WORDS = frozenset(
 """Words for texts that are asked about together."""
 
 TELLING_WORDS = frozenset(("context", "passage", "document", "title", "subject", "headline"))
+
+TELLS = 5.0
+"""Mean words of a column from which it tells something, whatever its name."""
 
 NEAR = 1.25
 """Two columns whose weights differ by less than this are rivals."""
@@ -153,20 +205,25 @@ def _record(column: str) -> float:
     words = set(words_of(column))
     identity = bool(words & (ID_WORDS | {"key"}))
     named = "_".join(words_of(column))
-    return 4.0 * (bool(words & RECORD_WORDS) or identity or named in (*IDS, *GROUPS))
+    return 4.0 * (bool(words & (RECORD_WORDS | FOREIGN_RECORDS)) or identity or named in (*IDS, *GROUPS))
 
 
 def _as_question(column: ColumnProfile) -> float:
     words = set(words_of(column.name))
     weight = max(_named(column.name, QUESTIONS), 3.0 * bool(words & set(QUESTIONS)))
-    weight += min(3.0, column.words / 6.0) + column.unique - 3.0 * column.missing - _record(column.name)
+    told = (
+        column.words >= TELLS and column.unique and "_".join(words_of(column.name)) in GROUPS
+    )  # what a customer said, not which one
+    weight += min(3.0, column.words / 6.0) + column.unique - 3.0 * column.missing
+    weight -= 0.0 if told else _record(column.name)
     weight -= 4.0 * (column.numbers + column.dates + column.addresses + column.objects) + 3.0 * column.lists
     return weight - 3.0 * bool(words & ANSWER_WORDS) - 2.0 * column.is_categorical - 5.0 * column.constant
 
 
 def _as_answer(column: ColumnProfile, source: DataSource, columns: Mapping[str, ColumnProfile]) -> float:
     words = set(words_of(column.name))
-    weight = max(_named(column.name, ANSWERS), 4.0 * bool(words & ANSWER_WORDS), 1.0 * bool(words & WEAK_ANSWER_WORDS))
+    answers = 4.0 * bool(words & (ANSWER_WORDS | FOREIGN_ANSWERS))
+    weight = max(_named(column.name, ANSWERS), answers, 1.0 * bool(words & WEAK_ANSWER_WORDS))
     weight += 1.5 * bool(words & SETTLED_WORDS) - 3.0 * bool(words & DOUBTFUL_WORDS) - _record(column.name)
     weight += 1.5 * column.is_categorical + 0.5 * column.lists + 0.5 * (source.columns[-1] == column.name)
     weight -= 3.0 * column.missing + 3.0 * (column.dates + column.addresses) + 6.0 * column.constant

@@ -81,6 +81,15 @@ class ColumnProfile:
         return self.unique and self.words <= 1.2 and self.longest <= 64
 
 
+MARKS = frozenset({"0", "1", "0.0", "1.0", "true", "false", "yes", "no", "x", "y", "n", "t", "f"})
+
+
+def is_mark(cells: Sequence[Any]) -> bool:
+    """Whether cells say of one label whether it applies: true or false, in the ways that tables have."""
+    values = {cell(value).strip().casefold() for value in cells} - {""}
+    return bool(values) and values <= MARKS and len(values) <= 2
+
+
 def profile(source: DataSource, column: str) -> ColumnProfile:
     """The figures of one column."""
     cells = [row.get(column) for row in source.rows]
@@ -113,8 +122,10 @@ class LabelSets:
 def label_sets(cells: Sequence[Any]) -> LabelSets | None:
     """What a column of sets is made of; None where it is none: a cell is one value, or accepted answers are listed."""
     filled = [value for value in cells if not is_missing(value)]
-    if filled and all(isinstance(value, list) for value in filled):
-        return _recurring([[cell(part).strip() for part in value] for value in filled], "")
+    listed = sum(isinstance(value, list) for value in filled)
+    if listed and all(isinstance(value, list | str) for value in filled):  # some people write one label without a list
+        parts = [value if isinstance(value, list) else [value] for value in filled]
+        return _recurring([[cell(part).strip() for part in split] for split in parts], "")
     if not all(isinstance(value, str) for value in filled):
         return None
     for separator in SEPARATORS:

@@ -17,16 +17,22 @@ from whet.envs.data import columns as names
 from whet.envs.data.arguments import prompt_of
 from whet.envs.data.checks import build_check, check_named
 from whet.envs.data.checks.choice import same_label
+from whet.envs.data.checks.code import stands_alone
+from whet.envs.data.checks.quantity import is_quantity
+from whet.envs.data.checks.spans import span_of
 from whet.envs.data.columns import known, obvious
-from whet.envs.data.guess import ColumnGuess, asked_together, guess, needs_no_caption, options_among
-from whet.envs.data.profile import ColumnProfile, is_code, is_missing, label_sets, profile, words_of
+from whet.envs.data.guess import ANSWER_WORDS, ColumnGuess, asked_together, guess, needs_no_caption, options_among
+from whet.envs.data.profile import ColumnProfile, is_code, is_mark, is_missing, label_sets, profile, words_of
 from whet.envs.data.source import SIDES, DataSource
 from whet.envs.data.template import Template, cell
 from whet.errors import WhetError
 
 OPTIONS = ("options", "choices", "alternatives", "candidates", "choices.text", "options.text")
+TESTS, ENTRIES = ("tests", "test_list", "test", "unit_tests", "assertions"), ("entry_point", "entry", "function_name")
 MOST_CLASSES = 20
 LETTERS = "ABCDEFGH"
+LEAST_MARKS = 3
+"""Columns of true and false that make labels; two may well be two questions."""
 FEW = 5
 """Labels, of which more are seldom asked for by questions of many kinds."""
 LONG = 8.0
@@ -79,8 +85,12 @@ def propose(source: DataSource, wishes: Wishes = Wishes()) -> DataProposal:
     if wishes.answer in asked:
         raise WhetError(f"--prompt shows {wishes.answer!r}, which is the answer; leave it out")
     found = guess(source, columns, {*proposal.taken, *asked}, wishes.answer)
-    _propose_answer(source, proposal, found, wishes)
-    _propose_check(source, columns, proposal, wishes)
+    marks = _marks(source, proposal, found, wishes)
+    if marks:
+        _assume_marks(proposal, marks)
+    else:
+        _propose_answer(source, proposal, found, wishes)
+        _propose_check(source, columns, proposal, wishes, found.question)
     _propose_prompt(source, columns, proposal, found.question, wishes)
     return proposal
 
@@ -147,6 +157,23 @@ def _group(
 # --------------------------------------------------------------------------------------------- the answer
 
 
+def _marks(source: DataSource, proposal: DataProposal, found: ColumnGuess, wishes: Wishes) -> list[str]:
+    """Columns that each say of one label whether it applies, where the answer seems to be one of several such."""
+    if wishes.answer or wishes.check not in ("", "set"):
+        return []
+    free = [column for column in source.columns if column not in {*proposal.taken, found.question}]
+    marks = [column for column in free if is_mark([row.get(column) for row in source.rows])]
+    named = set(words_of(found.answer)) & ANSWER_WORDS
+    return marks if found.answer in marks and len(marks) >= LEAST_MARKS and not named else []
+
+
+def _assume_marks(proposal: DataProposal, marks: Sequence[str]) -> None:
+    proposal.answer_length = sum(len(mark) + 2 for mark in marks)
+    told = f"each of {', '.join(marks)} is a label that may apply: solved when all that do are named and no other"
+    proposal.assume(told, check="set", label_columns=list(marks))
+    proposal.unsure.append(f"{len(marks)} columns are read as labels: for one of them alone say --answer COLUMN")
+
+
 def _propose_answer(source: DataSource, proposal: DataProposal, found: ColumnGuess, wishes: Wishes) -> None:
     answer = wishes.answer or found.answer
     said = ", as you said" if wishes.answer else ""
@@ -173,7 +200,7 @@ def _sets_of(source: DataSource, answer: str) -> bool:
 
 
 def _propose_check(
-    source: DataSource, columns: Mapping[str, ColumnProfile], proposal: DataProposal, wishes: Wishes
+    source: DataSource, columns: Mapping[str, ColumnProfile], proposal: DataProposal, wishes: Wishes, question: str
 ) -> None:
     answer: str = proposal.args["answer"]
     cells = [row.get(answer) for row in source.rows if not is_missing(row.get(answer))]
@@ -195,6 +222,12 @@ def _propose_check(
         )
     elif found is not None and (not found.separator or not column.is_categorical):
         _assume_set(proposal, found.labels, found.separator)
+    elif (tests := _tests_column(source, answer)) is not None:
+        _assume_tests(source, proposal, tests, cells)
+    elif column.lists == 1.0 and (labels := _span_labels(source, cells, question)) is not None:
+        known_labels: dict[str, Any] = {"labels": labels} if 0 < len(labels) <= MOST_CLASSES else {}
+        told = f"the answer is spans of {question!r}, compared by their words and labels"
+        proposal.assume(told, check="spans", source=question, **known_labels)
     elif column.lists == 1.0:
         proposal.assume("a row lists several accepted answers, compared as EM does", check="em")
         objects = any(isinstance(part, dict) for value in cells for part in value or [])
@@ -210,11 +243,43 @@ def _propose_check(
         _assume_labels(proposal, values)
     elif column.numbers == 1.0:
         proposal.assume("the answer is a number", check="number")
+    elif all(map(is_quantity, values)):
+        proposal.assume("the answer is a number with a unit, right in any unit of its kind", check="quantity")
     elif sum(is_code(cell(value)) for value in cells) * 2 > len(cells):
         proposal.assume("answers look like code, in which every sign counts: exactly the same text", check="exact")
         proposal.unsure.append("code can be right in other words: say --check command (runs it) or --check python")
     else:
         _propose_text_check(proposal, values)
+
+
+def _tests_column(source: DataSource, answer: str) -> str | None:
+    """A column of assertions, where there is one beside code."""
+    column = obvious(source.columns, TESTS, {answer})
+    held = [row.get(column) for row in source.rows] if column is not None else []
+    return column if held and all("assert" in cell(value) for value in held) else None
+
+
+def _assume_tests(source: DataSource, proposal: DataProposal, tests: str, cells: Sequence[Any]) -> None:
+    entry = obvious(source.columns, ENTRIES, proposal.taken)
+    more = {"entry": entry} if entry is not None else {}
+    proposal.assume(f"the answer is code, which the tests in column {tests!r} call", check="code", tests=tests, **more)
+    if not all(stands_alone(cell(value)) for value in cells):
+        proposal.unsure.append(
+            "the right code goes on from what is asked, and replies are to hold it whole: for the same text say "
+            "--check exact"
+        )
+
+
+def _span_labels(source: DataSource, cells: Sequence[Any], question: str) -> list[str] | None:
+    """The labels of cells that are lists of spans of the question; None where some cell is no such list."""
+    texts = [cell(row.get(question)) for row in source.rows if not is_missing(row.get(question))]
+    longest = max(texts, key=len, default="")
+    parts = [part for value in cells for part in value]
+    if not all(isinstance(part, dict | list) for part in parts):
+        return None
+    spans = [span_of(part, longest) for part in parts]
+    labels = {span[1] for span in spans if span is not None and span[1]}
+    return sorted(labels) if None not in spans and labels else None
 
 
 def _take_check(
@@ -230,6 +295,8 @@ def _take_check(
             proposal.assume("the answer is checked by choice, as you said", check="choice", options=list(listed))
         else:
             _assume_labels(proposal, [cell(value).strip() for value in cells])
+    elif check == "code" and (tests := obvious(source.columns, TESTS)):
+        _assume_tests(source, proposal, tests, cells)
     elif check == "set" and (found := label_sets(cells)):
         _assume_set(proposal, found.labels, found.separator)
     else:
@@ -312,14 +379,16 @@ def _propose_prompt(
         proposal.assume("what is asked is your --prompt", prompt=wishes.prompt)
         return
     own: dict[str, Any] = {
-        name: proposal.args[name] for name in ("choices", "options", "labels", "threshold") if name in proposal.args
+        name: proposal.args[name]
+        for name in ("choices", "options", "labels", "label_columns", "threshold", "tests", "entry", "source")
+        if name in proposal.args
     }
-    answer: str = proposal.args["answer"]
+    answer: str | None = proposal.args.get("answer")
     check = build_check(proposal.args["check"], answer, source.columns, own)
     listed = proposal.args.get("options") or []
     _tell_left_out(columns, proposal, question)
     _tell_free_answers(source, proposal, question, wishes)
-    shown = asked_together(columns, question, {*proposal.taken, *listed})
+    shown = asked_together(columns, question, {*proposal.taken, *listed, *proposal.args.get("label_columns", ())})
     braced = next((column for column in shown if "{" in column or "}" in column), None)
     if braced is not None:
         raise WhetError(f"{source.name}, column {braced!r}: a name with braces cannot stand in a prompt; rename it")

@@ -33,7 +33,7 @@ from whet.models.chat.endpoint import base
 from whet.models.chat.toolcalls import CallReader, demanded
 from whet.models.options import ModelOptions
 from whet.models.secrets import EnvKey, Key, NoKey, key_for
-from whet.types import Fault, Reply
+from whet.types import FILES_GONE, FILES_LEFT_OUT, Fault, Reply
 
 SCHEME = "agent:"
 SECONDS = 300.0
@@ -116,6 +116,8 @@ class Agent(Model):
         self._workspaces: dict[str, Workspace] = {}
 
     async def complete(self, request: Request) -> Reply:
+        tools = () if request.files else request.tools
+        request = replace(request, shape=request.shape.kept("schema"), tools=tools)
         if request.shape.grammar is not None:
             raise WhetError(f"{self.name} follows no grammar: use a JSON schema, or another model.")
         workspace = self._workspaces.get(request.attempt) or self._make_workspace()
@@ -202,7 +204,7 @@ class Agent(Model):
             usage,
             told.version,
             files=files,
-            trace=(*told.trace, *_notes(ended, left_out)),
+            trace=(*told.trace, *_notes(ended, left_out), *_gone(workspace)),
         )
         return demanded(reply, request)
 
@@ -291,9 +293,10 @@ def _named_keys(command: AgentCommand, options: ModelOptions) -> tuple[str, ...]
 
 
 def _absolute(word: str) -> str:
-    """A file that the user names from where they stand: the agent stands elsewhere."""
+    """A file that the user names from where they stand: the agent stands elsewhere, where `..` leads nowhere."""
     path = Path(word)
-    return str(path.absolute()) if not path.is_absolute() and ("/" in word or path.suffix) and path.is_file() else word
+    ours = not path.is_absolute() and ("/" in word or path.suffix) and path.is_file()
+    return os.path.abspath(path) if ours else word  # noqa: PTH100 - links stay what they are
 
 
 def _scripts(words: tuple[str, ...]) -> list[str]:
@@ -317,6 +320,12 @@ def _complaint(ended: ProcessExit, told: AgentReport) -> str:
     return f"it ended with status {ended.status} and gave no answer: {tail or 'it printed nothing'}"
 
 
+def _gone(workspace: Workspace) -> list[Mapping[str, Any]]:
+    """A note on files that the agent took away."""
+    gone = workspace.gone()
+    return [{"type": FILES_GONE, "names": gone[:100]}] if gone else []
+
+
 def _notes(ended: ProcessExit, left_out: list[str]) -> list[Mapping[str, Any]]:
     """What is worth knowing beside the agent's own trace."""
     notes: list[Mapping[str, Any]] = []
@@ -325,5 +334,5 @@ def _notes(ended: ProcessExit, left_out: list[str]) -> list[Mapping[str, Any]]:
     if ended.status:
         notes.append({"type": "exit", "status": ended.status})
     if left_out:
-        notes.append({"type": "files_left_out", "names": left_out[:100]})
+        notes.append({"type": FILES_LEFT_OUT, "names": left_out[:100]})
     return notes

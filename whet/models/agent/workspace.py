@@ -80,7 +80,10 @@ class Workspace:
         for folder in (self.root, self.place):
             _make_folder(folder)
         if self.turns == 0:
-            for name, text in files_of(playbook).items():
+            ours = files_of(playbook)
+            for name, text in {**ours, **request.files}.items():
+                if name in ours and name in request.files:
+                    raise WhetError(f"the task's file {name!r} has the name of a file of the playbook: rename one.")
                 _write(self.place, name, text.encode("utf-8", "replace"))
         task = conversation(request, self.place)
         _write(self.place, "TASK.md", task.encode("utf-8", "replace"))
@@ -109,7 +112,7 @@ class Workspace:
         """The text files that the agent wrote or changed in this turn, and the names of those left out."""
         changed = [(name, path) for name, path in self._files() if self._before.get(name) != _state(path)]
         kept: dict[str, str] = {}
-        left_out = [_printable(name) for name, _ in changed if name != _printable(name)]
+        left_out = [*self._links(), *(_printable(name) for name, _ in changed if name != _printable(name))]
         changed = [(name, path) for name, path in changed if name == _printable(name)]
         room = FILES_BYTES
         for name, path in changed:
@@ -120,6 +123,15 @@ class Workspace:
                 kept[name] = text
                 room -= path.stat().st_size
         return kept, left_out
+
+    def gone(self) -> list[str]:
+        """Files that lay there before this turn and do so no more."""
+        return sorted(set(self._before) - {name for name, _ in self._files()})
+
+    def _links(self) -> list[str]:
+        """Links that the agent left; none is followed."""
+        found = (entry.path for entry in _entries(self.place) if entry.is_symlink())
+        return sorted(f"{_printable(Path(path).relative_to(self.place).as_posix())} (a link)" for path in found)
 
     def remove(self) -> None:
         remove_folder(str(self.root))

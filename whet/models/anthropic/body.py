@@ -87,6 +87,7 @@ class MessagesDialect:
             body["tool_choice"] = {"type": "any"}
 
     def _add_shape(self, body: Json, shape: Shape) -> None:
+        shape = shape.kept("schema" if self.options.shapes != "none" else "none")
         if shape.grammar is not None:
             raise WhetError(f"anthropic:{self.model} follows no grammar: use a JSON schema, or another model.")
         if shape.schema is not None:

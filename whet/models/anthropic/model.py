@@ -41,7 +41,8 @@ class Anthropic(Model):
         check_options(options)
         scheme, _, model = name.partition(":")
         self.name = name
-        self.fingerprint = digest(scheme, model, options.tools, dict(options.extra))
+        held = () if options.shapes is None else (options.shapes,)
+        self.fingerprint = digest(scheme, model, options.tools, dict(options.extra), *held)
         self.price = options.price
         self.context = options.context
         self._options = options

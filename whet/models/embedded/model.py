@@ -65,8 +65,9 @@ class EmbeddedModel(Model):
         self.context = _context(weights, options)
         self.price = FREE if options.price is None else options.price
         tools = options.tools if weights.knows_tools else "fenced"
-        self.fingerprint = digest("embedded", weights.digest, tools, options.seed, dict(options.extra))
-        self._options = replace(options, tools=tools, grammar_field="grammar")
+        held = () if options.shapes is None else (options.shapes,)
+        self.fingerprint = digest("embedded", weights.digest, tools, options.seed, dict(options.extra), *held)
+        self._options = replace(options, tools=tools, grammar_field="grammar", shapes=options.shapes or "grammar")
         self._label = weights.path.stem
         self._llama = Llama(weights.path, self.context, options.threads, options.slots)
         # Frees the weights when the model is dropped, if nobody closed it. Whoever drops it may be the garbage

@@ -35,7 +35,7 @@ class ChatForm:
     price: Price | None = FREE
 
     def prompt(self, request: Request) -> Prompt:
-        if request.shape != Shape():
+        if request.shape.kept("none") != Shape():
             raise WhetError(f"{self.name} cannot be held to a grammar or a schema; use an endpoint that can")
         messages = fenced.spoken(request.messages, request.tools, request.must_call)
         images = [part for message in messages for part in parts(message) if isinstance(part, Image)]

@@ -68,6 +68,7 @@ class ChatDialect:
             body["reasoning_effort"] = sampling.effort
 
     def _add_shape(self, body: Json, shape: Shape) -> None:
+        shape = shape.kept(self.options.shapes or "schema")
         if shape.schema is not None:
             schema = {"name": "reply", "schema": dict(shape.schema), "strict": True}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}

@@ -17,12 +17,12 @@ from whet.models.chat.endpoint import OK, Endpoint, base, check_options, extra_t
 from whet.models.chat.retry import Persistence
 from whet.models.chat.status import ContentRefusal
 from whet.models.openai.body import ChatDialect
-from whet.models.openai.refusal import inner_status, judge
+from whet.models.openai.refusal import inner_status, judge, refuses_shape
 from whet.models.openai.reply import replies, shares
 from whet.models.options import ModelOptions
 from whet.models.registry.price import priced
 from whet.models.secrets import Key, key_for
-from whet.types import Reply, Usage
+from whet.types import Reply, Shape, Usage
 
 Auth = Literal["bearer", "api-key"]
 _REASONING = re.compile(r"(o\d|gpt-5)", re.IGNORECASE)
@@ -53,7 +53,8 @@ class OpenAI(Model):
         scheme, _, model = name.partition(":")
         check_options(options)
         self.name = name
-        self.fingerprint = digest(scheme, model, options.tools, dict(options.extra))
+        held = () if options.shapes is None else (options.shapes,)
+        self.fingerprint = digest(scheme, model, options.tools, dict(options.extra), *held)
         self.price = options.price
         self.context = options.context
         self.connections = options.connections
@@ -97,6 +98,8 @@ class OpenAI(Model):
         answer, status, data = await self._endpoint.ask(body, inner_status, request.meter)
         if status == OK:
             return replies(data, request, n, self._options, self.price, answer.quote)
+        if request.shape != Shape() and (trouble := refuses_shape(answer, status, self._endpoint.where)):
+            raise trouble
         raise judge(
             answer,
             status,

@@ -18,6 +18,7 @@ _OVERFLOW = re.compile(
     r"context (?:length|window|size) exceeded",
     re.IGNORECASE,
 )
+_SHAPE = re.compile(r"response_format|json_schema|structured_output|guided_|grammar", re.IGNORECASE)
 _CONTEXT = re.compile(r"(?:context length|context size|n_ctx\W*)\D{0,8}(\d+)", re.IGNORECASE)
 
 
@@ -34,6 +35,17 @@ def judge(answer: HttpAnswer, status: int, *, where: str, key: str, max_tokens: 
     if status == 429 and code == "insufficient_quota":
         return WhetError(f"{told} Top up the account or raise its limit: waiting does not help.")
     return refused(answer, status, said, where=where, key=key, begins=BEGINS)
+
+
+def refuses_shape(answer: HttpAnswer, status: int, where: str) -> WhetError | None:
+    """The mistake of asking a server for a shape that it cannot keep to; None where that is not what it says."""
+    body = answer.body.decode("utf-8", "replace")
+    if status not in (400, 422, 501) or not _SHAPE.search(body):
+        return None
+    return WhetError(
+        f"{where} answered {status}: {answer.quote(body)} It cannot be held to a shape so: set target.shapes to "
+        "'grammar', or to 'none' (the beginning of a reply is then read)."
+    )
 
 
 def _overflow(body: str, told: str, max_tokens: int) -> Exception:

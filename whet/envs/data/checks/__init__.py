@@ -8,13 +8,18 @@ from typing import Any
 from whet.envs.arguments import Argument
 from whet.envs.data.checks.base import AnswerCheck
 from whet.envs.data.checks.choice import ChoiceCheck
+from whet.envs.data.checks.code import CodeCheck
 from whet.envs.data.checks.command import CommandCheck
 from whet.envs.data.checks.fields import JsonCheck
 from whet.envs.data.checks.number import NumberCheck
 from whet.envs.data.checks.python import PythonCheck
+from whet.envs.data.checks.quantity import QuantityCheck
 from whet.envs.data.checks.rubric import LabelledReplies, RubricCheck
 from whet.envs.data.checks.sets import ListCheck, SetCheck
+from whet.envs.data.checks.spans import SpansCheck
+from whet.envs.data.checks.sql import SqlCheck
 from whet.envs.data.checks.text import AnlsCheck, ContainsCheck, ExactCheck, ExactMatchCheck, RegexCheck, TokenF1Check
+from whet.envs.data.checks.workspace import WorkspaceCheck
 from whet.errors import WhetError, nearest
 
 CHECKS: Mapping[str, type[AnswerCheck]] = {
@@ -22,13 +27,18 @@ CHECKS: Mapping[str, type[AnswerCheck]] = {
     "contains": ContainsCheck,
     "regex": RegexCheck,
     "number": NumberCheck,
+    "quantity": QuantityCheck,
     "choice": ChoiceCheck,
     "set": SetCheck,
     "list": ListCheck,
+    "spans": SpansCheck,
     "em": ExactMatchCheck,
     "f1": TokenF1Check,
     "anls": AnlsCheck,
     "json": JsonCheck,
+    "sql": SqlCheck,
+    "code": CodeCheck,
+    "workspace": WorkspaceCheck,
     "python": PythonCheck,
     "command": CommandCheck,
     "rubric": RubricCheck,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 from whet.envs.arguments import Argument
+from whet.envs.data.reply import Form, write_answer
 from whet.envs.data.template import cell
 from whet.envs.feedback import judged, reason, written
 from whet.errors import WhetError
-from whet.types import Ask, Feedback, Message, Rollout, Score, Task, Work, failed, user
+from whet.types import Ask, Feedback, Message, Reply, Rollout, Score, Shape, Task, Work, failed, user
 
 Grading = Generator[Ask | Work, Any, Score]
 
@@ -25,6 +27,10 @@ class AnswerCheck:
     takes: ClassVar[tuple[Argument, ...]] = ()
     """Its own arguments, beside those of every `data` environment."""
     needs_answer: ClassVar[bool] = True
+    constrain: bool = False
+    """Whether replies are held to the shape; then only the beginning of a free reply is read."""
+    home: Path = Path()
+    """The folder that the data lies in."""
     judge: str = ""
     """The model whose agreement was measured, for a check that asks one."""
 
@@ -64,6 +70,22 @@ class AnswerCheck:
     def shown(self, row: Mapping[str, Any]) -> Mapping[str, str]:
         """Cells that a prompt displays in a form of their own."""
         return {}
+
+    def shape(self, row: Mapping[str, Any], place: str) -> Shape | None:
+        """What a reply to a row can look like at all, as `whet.envs.data.forms` writes it; None: like anything."""
+        return None
+
+    def data(self, row: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """What the play of a row needs beside its messages, and the policy may know."""
+        return {}
+
+    def play(self, task: Task) -> Grading | None:
+        """An attempt of more than one answer, for a check that has its own; None: one question, one reply."""
+        return None
+
+    def oracle_reply(self, truth: Any, form: Form) -> Reply | str:
+        """What an oracle replies."""
+        return write_answer(self.oracle(truth) or "", form)
 
     def messages(self, row: Mapping[str, Any], prompt: str) -> tuple[Message, ...]:
         """What is asked about a row, without its images."""

@@ -11,9 +11,10 @@ from typing import Any
 from whet.envs.arguments import Argument
 from whet.envs.data.checks.base import AnswerCheck, graded
 from whet.envs.data.columns import known
+from whet.envs.data.forms import one_of
 from whet.envs.data.template import cell
 from whet.errors import WhetError, nearest
-from whet.types import Score, failed
+from whet.types import Score, Shape, failed
 
 _AROUND = " \t\r\n.,;:!?\"'`*_()[]<>"
 
@@ -93,13 +94,26 @@ class ChoiceCheck(AnswerCheck):
         right = truth["right"]
         return f"{string.ascii_uppercase[right]}. {truth['options'][right]}" if self.column else truth["options"][right]
 
+    def shape(self, row: Mapping[str, Any], place: str) -> Shape | None:
+        options = self._options(row, place)
+        return one_of(string.ascii_uppercase[: len(options)] if self.lettered else options)
+
     def score(self, truth: Any, said: str) -> Score:
-        named = chosen(said, truth["options"], lettered=self.lettered)
+        find = begun if self.constrain else chosen
+        named = find(said, truth["options"], lettered=self.lettered)
         if not named:
             return failed("no_choice", f"none of the choices in {said[:80]!r}")
         if len(named) > 1:
             return failed("ambiguous", f"{len(named)} of the choices in {said[:80]!r}")
         return graded(float(named == {truth["right"]}), said)
+
+
+def begun(said: str, options: Sequence[str], lettered: bool = False) -> set[int]:
+    """Which option a reply begins with, the longest where several do: what is read where a decoder was not held."""
+    text = said[:2000].lstrip(_AROUND).casefold()
+    marks = list(string.ascii_lowercase[: len(options)]) if lettered else [same_label(option) for option in options]
+    found = [place for place, mark in enumerate(marks) if re.match(rf"{re.escape(mark)}(?!\w)", text)]
+    return {max(found, key=lambda place: len(marks[place]))} if found else set()
 
 
 def chosen(said: str, options: Sequence[str], lettered: bool = False) -> set[int]:

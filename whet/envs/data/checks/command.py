@@ -26,25 +26,41 @@ TOLD = 800
 """Last characters of what a failed command wrote: the assertion that failed is among them."""
 
 
+COMMAND = Argument("command", list[str], [], "program and its arguments; {column} is filled from the row")
+SECONDS = Argument("seconds", float, 10.0, "how long the command may take")
+MEMORY = Argument("memory", int, 512, "how many MiB it may use")
+
+
+def command_words(own: Mapping[str, Any], columns: Sequence[str]) -> list[Template]:
+    """The words of the command, each a template over the row."""
+    if not own["command"] or not all(own["command"]):
+        raise WhetError('command: name a program, as in -a command=\'["python", "check.py"]\'')
+    return [Template.parse(word, columns, "command", alone=False) for word in own["command"]]
+
+
+def command_limits(own: Mapping[str, Any]) -> Limits:
+    """What the command may use."""
+    seconds = float(own["seconds"])
+    return Limits(wall=seconds, cpu=seconds, memory=int(own["memory"]) * MIB)
+
+
 class CommandCheck(AnswerCheck):
     """The reply lies in `reply_file`, beside the files of a folder and, by name, cells of the row."""
 
     takes = (
-        Argument("command", list[str], [], "program and its arguments; {column} is filled from the row"),
+        COMMAND,
         Argument("reply_file", str, "reply.txt", "file in the workspace that the answer is written to"),
         Argument("workspace", str, "", "folder whose files lie in the workspace"),
         Argument("row_files", dict, {}, "further files from the row, as {'test_it.py' = 'tests'}: name to column"),
-        Argument("seconds", float, 10.0, "how long the command may take"),
-        Argument("memory", int, 512, "how many MiB it may use"),
+        SECONDS,
+        MEMORY,
     )
     needs_answer = False
 
     def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
         super().__init__(answer, columns, own)
-        if not self.own["command"] or not all(self.own["command"]):
-            raise WhetError('command: name a program, as in -a command=\'["python", "check.py"]\'')
-        self.words = [Template.parse(word, columns, "command", alone=False) for word in self.own["command"]]
-        self.files = _folder(self.own["workspace"]) if self.own["workspace"] else {}
+        self.words = command_words(self.own, columns)
+        self.files = folder_files(self.own["workspace"], "workspace") if self.own["workspace"] else {}
         self.row_files: Mapping[str, str] = self.own["row_files"]
         for name in (self.own["reply_file"], *self.row_files):
             problem = name_problem(name)
@@ -52,8 +68,7 @@ class CommandCheck(AnswerCheck):
                 raise WhetError(f"command: {name!r} cannot be a file of the workspace: {problem}")
         for name, column in self.row_files.items():
             known(column, columns, f"row_files: {name}")
-        seconds = float(self.own["seconds"])
-        self.limits = Limits(wall=seconds, cpu=seconds, memory=int(self.own["memory"]) * MIB)
+        self.limits = command_limits(self.own)
 
     @property
     def hidden(self) -> frozenset[str]:
@@ -86,19 +101,23 @@ class CommandCheck(AnswerCheck):
         if result.error:
             return failed(result.error, result.detail)
         code, told = result.value["exit_code"], str(result.value["stderr"] or result.value["stdout"]).strip()
-        program = task.truth["argv"][0]
-        if code in (126, 127) and told.removeprefix(f"{program}: ") in _NOT_FOUND:
-            raise WhetError(f"command: {program!r} cannot be run in the sandbox: {told[-200:]}")
+        refuse_missing(task.truth["argv"][0], code, told)
         return (
             solved(exit_code=0.0) if code == 0 else failed("wrong", f"exit code {code}: {told[-TOLD:]}", exit_code=code)
         )
 
 
-def _folder(where: str) -> dict[str, str]:
+def refuse_missing(program: str, code: int, told: str) -> None:
+    """Raise where the sandbox could not start a program: that is the user's to mend, and no score."""
+    if code in (126, 127) and told.removeprefix(f"{program}: ") in _NOT_FOUND:
+        raise WhetError(f"command: {program!r} cannot be run in the sandbox: {told[-200:]}")
+
+
+def folder_files(where: str, argument: str) -> dict[str, str]:
     """The files of a folder as text, by their names in it."""
     folder = Path(where)
     if not folder.is_dir():
-        raise WhetError(f"workspace: {where} is not a folder")
+        raise WhetError(f"{argument}: {where} is not a folder")
     try:
         return {
             str(file.relative_to(folder)): file.read_text(encoding="utf-8")
@@ -106,4 +125,4 @@ def _folder(where: str) -> dict[str, str]:
             if file.is_file() and "__pycache__" not in file.parts
         }
     except (OSError, UnicodeDecodeError) as error:
-        raise WhetError(f"workspace: {where} cannot be read as text files: {error}") from None
+        raise WhetError(f"{argument}: {where} cannot be read as text files: {error}") from None

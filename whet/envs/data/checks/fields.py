@@ -11,11 +11,20 @@ from typing import Any
 import orjson
 
 from whet.envs.arguments import Argument
-from whet.envs.data.checks.base import RELATIVE, TOLERANCE, AnswerCheck, graded
+from whet.envs.base import killable, work
+from whet.envs.data.checks.base import RELATIVE, TOLERANCE, AnswerCheck, Grading, graded
 from whet.envs.data.checks.number import closeness
+from whet.envs.data.checks.schema import misfit, read_schema
 from whet.envs.data.columns import known
-from whet.errors import WhetError
-from whet.types import Feedback, Rollout, Score, Task, failed
+from whet.envs.data.forms import object_of
+from whet.errors import FaultError, WhetError
+from whet.keys import digest
+from whet.types import Fault, Feedback, Rollout, Score, Shape, Task, failed
+
+SECONDS = 5.0
+"""How long the comparison with a schema may take: its patterns may backtrack."""
+
+_MISFIT = "whet.envs.data.checks.schema:misfit"
 
 LONGEST_VALUE = 120
 """Characters of a wrong value that feedback shows."""
@@ -28,6 +37,9 @@ class JsonCheck(AnswerCheck):
 
     takes = (
         Argument("fields", list[str], [], "what to compare: columns, or keys of the object in the answer column"),
+        Argument(
+            "schema", str | dict, "", "JSON schema that an object must fit before its fields count: a file, or itself"
+        ),
         TOLERANCE,
         RELATIVE,
     )
@@ -41,6 +53,11 @@ class JsonCheck(AnswerCheck):
                 raise WhetError("fields: name the columns to compare, or with answer= one that holds a JSON object")
             for field in self.fields:
                 known(field, columns, "fields")
+        self.schema = read_schema(self.own["schema"]) if self.own["schema"] else None
+
+    @property
+    def made_of(self) -> Any:
+        return "" if self.schema is None else digest(self.schema)
 
     @property
     def hidden(self) -> frozenset[str]:
@@ -48,7 +65,8 @@ class JsonCheck(AnswerCheck):
 
     def instruction(self) -> str:
         named = f" with the fields {', '.join(self.fields)}" if self.fields else ""
-        return f"Reply with one JSON object{named}, and nothing else."
+        fits = f" that fits this schema: {orjson.dumps(dict(self.schema)).decode()}" if self.schema else ""
+        return f"Reply with one JSON object{named}{fits}, and nothing else."
 
     def truth(self, row: Mapping[str, Any], place: str) -> Any:
         if self.answer is None:
@@ -63,7 +81,28 @@ class JsonCheck(AnswerCheck):
         missing = [field for field in self.fields if field not in right]
         if missing:
             raise WhetError(f"{place}, column {self.answer!r}: the object has no field {missing[0]!r}")
+        if self.schema is not None and (wrong := misfit(right, self.schema)):
+            raise WhetError(f"{place}, column {self.answer!r}: does not fit the schema: {wrong}")
         return {field: right[field] for field in self.fields or right}
+
+    def shape(self, row: Mapping[str, Any], place: str) -> Shape | None:
+        if self.schema is not None:
+            return Shape(schema=self.schema)
+        return Shape(schema=object_of({field: {} for field in self.fields})) if self.fields else None
+
+    def grade(self, task: Task, said: str) -> Grading:
+        """First whether the object fits the schema, where there is one: where it can be stopped, for its patterns."""
+        given = find_object(said)
+        if self.schema is None or given is None:
+            return (yield from super().grade(task, said))
+        result = yield from work(killable(_MISFIT, seconds=SECONDS, value=given, schema=dict(self.schema)))
+        if result.error == "hung":
+            return failed("check_hung", f"the schema was {result.detail}")
+        if result.error:
+            raise FaultError(Fault("check_ended", "json", f"the schema: {result.detail}"))
+        if result.value:
+            return failed("misfit", f"the object does not fit the schema: {result.value}")
+        return self.score(task.truth, said)
 
     def oracle(self, truth: Any) -> str | None:
         return orjson.dumps(truth).decode()

@@ -9,15 +9,16 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from whet.envs.data.checks.base import RELATIVE, TOLERANCE, AnswerCheck, graded
+from whet.envs.data.forms import number_alone
 from whet.envs.data.template import cell
 from whet.errors import WhetError
-from whet.types import Score, failed
+from whet.types import Score, Shape, failed
 
 LONGEST = 20_000
 """A number is looked for in this many last letters of a reply."""
 
-_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?(?!\d)")
-_MINUS = str.maketrans("−–", "--")
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?(?!\d)")
+MINUS = str.maketrans("−–", "--")
 
 
 class NumberCheck(AnswerCheck):
@@ -35,6 +36,9 @@ class NumberCheck(AnswerCheck):
         if number is None:
             raise WhetError(f"{place}, column {self.answer!r}: {cell(value)[:40]!r} is not a number")
         return cell(value).strip()
+
+    def shape(self, row: Mapping[str, Any], place: str) -> Shape | None:
+        return number_alone()
 
     def oracle(self, truth: Any) -> str | None:
         return str(truth)
@@ -61,8 +65,8 @@ def _without_sign(text: str) -> str:
 
 def last_number(text: str, whole: bool = False) -> Decimal | None:
     """The last number in a text, or with `whole` the text as a number; currency and per cent are passed over."""
-    text = text[-LONGEST:].translate(_MINUS).strip()
-    found = _NUMBER.findall(text)
+    text = text[-LONGEST:].translate(MINUS).strip()
+    found = NUMBER.findall(text)
     if not found or (whole and _without_sign(text) != found[-1]):
         return None
     try:

@@ -12,11 +12,13 @@ import orjson
 
 from whet.envs.arguments import Argument
 from whet.envs.data.checks.base import SEPARATOR, THRESHOLD, AnswerCheck, accepted, graded
+from whet.envs.data.columns import known
+from whet.envs.data.forms import some_of
 from whet.envs.data.template import cell
 from whet.errors import WhetError, nearest
-from whet.types import Feedback, Rollout, Score, Task, failed
+from whet.types import Feedback, Rollout, Score, Shape, Task, failed
 
-Measure = Literal["exact", "f1", "jaccard"]
+Measure = Literal["informedness", "exact", "f1", "jaccard"]
 
 LONGEST_TOLD = 400
 """Characters of the values that feedback names."""
@@ -36,21 +38,48 @@ _NONE = frozenset({"none", "nothing", "[]", "-", "no label", "no labels"})
 
 
 class SetCheck(AnswerCheck):
-    """All of the labels and no other, in any order; `measure` says what part of them is worth."""
+    """All of the labels and no other, in any order; `measure` says what part of them is worth.
 
+    Informedness is the share of the labels that apply and are named, less the share of the others that are named too:
+    naming every label earns nothing, as naming none does. It needs to know which labels there are.
+    """
+
+    needs_answer = False
     takes: ClassVar[tuple[Argument, ...]] = (
         Argument("labels", list[str], [], "labels that there are; another one in an answer column is a mistake"),
-        Argument("measure", Measure, "f1", "credit of a set that is partly right: exact (none), f1 or jaccard"),
+        Argument(
+            "label_columns",
+            list[str],
+            [],
+            "columns named by a label each, in which 1, true, yes or x says that it applies",
+        ),
+        Argument(
+            "measure",
+            Measure,
+            "informedness",
+            "credit of a set that is partly right: informedness (f1 without labels), exact (none), f1, jaccard",
+        ),
         THRESHOLD,
         SEPARATOR,
     )
 
     def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
         super().__init__(answer, columns, own)
-        self.labels = [str(label).strip() for label in self.own["labels"]]
+        self.marks = [known(column, columns, "label_columns") for column in self.own.get("label_columns", ())]
+        if self.marks and (answer is not None or self.own["labels"]):
+            raise WhetError("label_columns: their names are the labels; leave answer and labels out")
+        if answer is None and not self.marks:
+            raise WhetError(
+                "answer: say which column holds the labels, or with label_columns which ones are a label each"
+            )
+        self.labels = [str(label).strip() for label in self.own["labels"] or self.marks]
         self._known = {_bare(label): label for label in self.labels}
         if len(self._known) < len(self.labels):
             raise WhetError(f"labels: {self.labels} names a label twice, upper and lower case being the same")
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        return super().hidden | frozenset(self.marks)
 
     def instruction(self) -> str:
         if any("," in label for label in self.labels):
@@ -61,6 +90,8 @@ class SetCheck(AnswerCheck):
 
     def truth(self, row: Mapping[str, Any], place: str) -> Any:
         """The labels, each once, in their order; a row without any has the empty set."""
+        if self.marks:
+            return [column for column in self.marks if marked(row.get(column), f"{place}, column {column!r}")]
         assert self.answer is not None
         value = row.get(self.answer)
         if value is None or value in ([], ""):
@@ -74,6 +105,9 @@ class SetCheck(AnswerCheck):
 
     def stratum(self, truth: Any) -> str:
         return "" if len(self.labels) > 12 else str(sorted(truth)[:1])
+
+    def shape(self, row: Mapping[str, Any], place: str) -> Shape | None:
+        return some_of(self.labels, "[]" if "none" in self._known else "none") if self.labels else None
 
     def oracle(self, truth: Any) -> str | None:
         if not truth:
@@ -97,14 +131,37 @@ class SetCheck(AnswerCheck):
         shared, both = len(named & right), len(named | right)
         jaccard = shared / both if both else 1.0
         f1 = 2.0 * shared / (len(named) + len(right)) if named or right else 1.0
-        credit = {"exact": float(named == right), "f1": f1, "jaccard": jaccard}[self.own["measure"]]
-        return graded(credit, said, self.own["threshold"], f1=f1, jaccard=jaccard)
+        measures = {"exact": float(named == right), "f1": f1, "jaccard": jaccard}
+        measures["informedness"] = informedness(named, right, set(self._known)) if self._known else f1
+        return graded(measures[self.own["measure"]], said, self.own["threshold"], f1=f1, jaccard=jaccard)
+
+
+def informedness(named: set[str], right: set[str], known: set[str]) -> float:
+    """The share of `right` that is named, less the share of the others that is; what nobody knows counts as wrong."""
+    others = (known | named) - right
+    hits = len(named & right) / len(right) if right else 1.0
+    return max(0.0, hits - (len(named - right) / len(others) if others else 0.0))
+
+
+_TRUE, _FALSE = (
+    frozenset({"1", "1.0", "true", "yes", "x", "y", "t"}),
+    frozenset({"", "0", "0.0", "false", "no", "n", "f"}),
+)
+
+
+def marked(value: Any, place: str) -> bool:
+    """Whether a cell of a label's own column says that it applies."""
+    text = cell(value).strip().casefold()
+    if text not in _TRUE | _FALSE:
+        raise WhetError(f"{place}: {text[:40]!r} is neither true nor false")
+    return text in _TRUE
 
 
 class ListCheck(SetCheck):
     """The same values in the same order. Credit is the share of the longest run that is right from the start."""
 
     takes = (SEPARATOR,)
+    needs_answer = True
 
     def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
         super().__init__(answer, columns, {**own, "labels": [], "measure": "exact", "threshold": 1.0})
