@@ -13,6 +13,7 @@ import orjson
 
 from whet import wire
 from whet.errors import ReplayMismatch, WhetError
+from whet.extras import newer
 from whet.ledger import rows, schema
 from whet.ledger.account import Account, account_of
 from whet.ledger.proof import refuse_unsound, under_way
@@ -247,8 +248,7 @@ def refuse_foreign(path: Path, db: sqlite3.Connection) -> None:
         )
     if version > schema.VERSION:
         raise WhetError(
-            f"{path}: written by a newer Whet (ledger version {version}, this one reads {schema.VERSION}); "
-            "upgrade with: pip install -U whet"
+            f"{path}: written by a newer Whet (ledger version {version}, this one reads {schema.VERSION}); {newer()}"
         )
 
 
