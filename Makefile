@@ -11,7 +11,7 @@ UV      = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint cons
 .PHONY: demo test fresh format clean
 
 demo: $(VENV)/.demo
-	@$(BIN)/whet train examples/demo.toml --run demo
+	@$(BIN)/whet demo
 
 test: $(VENV)/.test
 	$(BIN)/ruff format --check whet tests bench examples

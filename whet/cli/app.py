@@ -33,6 +33,22 @@ app.add_typer(runs)
 RunsFolder = Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")]
 
 
+@app.command("demo")
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Folder for its data, config and run.")] = Path("whet-demo"),
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Another model than the embedded one. [embedded:smollm2]")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="Any key of its config, such as train.seed=1.")
+    ] = None,
+) -> None:
+    """Train a playbook for a small model in this process: no key, a few minutes, a report to open at the end."""
+    from whet.cli.demo import demo_command
+
+    demo_command(folder, model, tuple(overrides or ()))
+
+
 @app.command("init", no_args_is_help=True)
 def init(
     name: Annotated[str, typer.Argument(help="Folder to make.")],
