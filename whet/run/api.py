@@ -169,7 +169,7 @@ def decide(
         section = section.model_copy(update={"pace": "patient"})
     parent = _run(run, Path(runs))
     playbook = read_playbook(str(candidate)) if isinstance(candidate, str | Path) else candidate
-    given = Given(env, model)
+    given = Given(env, model, run=parent.folder)
     if isinstance(candidate_model, str):
         challenge = Challenge(playbook, open_challenger(candidate_model, parent.config, given), candidate_model)
     else:

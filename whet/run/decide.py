@@ -245,7 +245,7 @@ def open_challenger(address: str, config: EvalConfig, given: Given = Given()) ->
     if address.startswith(BASELINE):
         raise WhetError(f"{address}: a reference policy is no candidate; name a model that can be released")
     section = config.target.model_copy(update={"model": address})
-    return open_model(section, config.control.target, build_environment(config, given))
+    return open_model(section, config.control.target, build_environment(config, given), given.sources)
 
 
 def bring_to_gate(

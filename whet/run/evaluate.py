@@ -146,7 +146,7 @@ class EvalPlan:
 def plan_evaluation(config: EvalConfig, given: Given = Given()) -> EvalPlan:
     """Build what the config names and draw the sample. Calls no model and writes nothing."""
     env = build_environment(config, given)
-    model = given.model or open_model(config.target, config.control.target, env)
+    model = given.model or open_model(config.target, config.control.target, env, given.sources)
     refuse_other_judge(config, env)
     refuse_unpriced(config, "target", model)
     playbook = given.playbook or read_playbook(config.eval.playbook)
