@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from whet.cli.codes import listed
 from whet.cli.envs import app as envs
 from whet.cli.export import app as export
 from whet.cli.gate import app as gate
@@ -18,6 +19,7 @@ app = typer.Typer(
     name="whet",
     cls=CommandList,
     help="Make a language-model agent measurably better at a task that a program can check.",
+    epilog=listed(),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -327,6 +329,29 @@ def doctor(
     from whet.cli.doctor import doctor_command
 
     doctor_command(config, tuple(overrides or ()), runs=runs, ask=ask)
+
+
+@app.command("completion", no_args_is_help=True)
+def completion(shell: Annotated[str, typer.Argument(help="bash, zsh or fish.")]) -> None:
+    """Print the script that lets a shell complete commands, environments, models and runs."""
+    from whet.cli.completion import script
+    from whet.terminal import print_plain
+
+    print_plain(script(shell))
+
+
+@app.command(
+    "complete",
+    hidden=True,
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
+)
+def complete(context: typer.Context) -> None:
+    """What may stand in place of the last word; the scripts of 'whet completion' ask."""
+    from whet.cli.completion import candidates
+    from whet.terminal import print_lines
+
+    print_lines(*candidates(context.find_root().command, context.args))
 
 
 def _version(wanted: bool) -> None:

@@ -20,6 +20,8 @@ from whet.ledger.proof import refuse_unsound, under_way
 from whet.types import Fault, Outcome, Policy, Rollout, Sampling
 
 FILE = "ledger.sqlite"
+SOURCES = "sources"
+"""Beside the ledger: the folder in which a run keeps the files that its config names."""
 
 CONSULTED = "consulted"
 """The kind of effect that holds a reply of the optimiser; what it cost stands in it."""

@@ -25,8 +25,9 @@ from whet.envs.fingerprint import file_digest
 from whet.envs.registry import Address, family, load_environment
 from whet.errors import WhetError
 from whet.files import own_folder, write_atomically, write_json
+from whet.ledger.store import SOURCES
 
-FOLDER, INDEX = "sources", "sources.json"
+INDEX = "sources.json"
 
 MOST = 32 * 1024 * 1024
 """Bytes that a run copies in all."""
@@ -150,7 +151,7 @@ def keep(run: Path, config: PolicyConfig, env: Environment, parent: Path | None 
         root, path, files = _content(named, place, config, env)
         size = sum(file.stat().st_size for file in files)
         digests = {file.relative_to(root).as_posix(): file_digest(file) for file in files}
-        copy, within = Path(FOLDER) / str(len(places)), path.relative_to(root)
+        copy, within = Path(SOURCES) / str(len(places)), path.relative_to(root)
         kept = (copy / within).as_posix() if files and size <= room else ""
         if kept:
             room -= size

@@ -12,7 +12,7 @@ from pathlib import Path
 from whet import wire
 from whet.config.playbooks import write_playbook
 from whet.config.schema import EvalConfig, GateSection
-from whet.errors import Interrupted, WhetError
+from whet.errors import Halt, Interrupted, WhetError
 from whet.evals.metric import Metric
 from whet.files import write_atomically, write_json
 from whet.gate.alpha import AlphaBudget
@@ -162,7 +162,7 @@ async def _bring(
             decision = await decide(session, gate, bank, contest)
         except Halted as halted:
             session.end(str(halted))
-            raise WhetError(
+            raise Halt(
                 f"{start.folder}: no decision yet, {halted}; continue with: whet resume {start.folder}"
             ) from None
         leak = _leak(session, plan, candidate)
