@@ -97,6 +97,14 @@ class GateResult:
     leak: str = ""
     """The part of the candidate that stands in a task it is judged by, or in a test task."""
 
+    def __repr__(self) -> str:
+        return f"GateResult({str(self.folder)!r}, {str(self.decision)[:400]!r})"
+
+    def _repr_html_(self) -> str:
+        from whet.screen import html_of
+
+        return html_of(*self.page().parts)
+
     def page(self) -> RunPage:
         evidence = [] if self.decision.reason == "identical" else [f"evidence: {self.folder}/{DECISION_FILE}"]
         warned = [f"warning: {LEAKS}: {self.leak!r}"] if self.leak else []

@@ -86,6 +86,11 @@ class EvalResult:
         nothing = fault is not None and not self.report.summary.overall.rollouts
         return RunPage(parts, 1 if nothing or tally.failed else STOPPED if tally.stopped else 0)
 
+    def __repr__(self) -> str:
+        rate = self.report.summary.overall.pass_rate
+        solved = "none scored" if rate is None else f"pass_rate={rate.value:.3f}"
+        return f"EvalResult({str(self.folder)!r}, {solved}, stopped={self.tally.stopped[:200]!r})"
+
     def __str__(self) -> str:
         from whet.screen import plain
 
