@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Whet
 from data_env.rows import as_csv, as_lines, tickets
 
 from whet.envs.data.proposal import propose
@@ -95,3 +96,11 @@ def test_an_id_column_with_repeats_is_not_taken_for_one(tmp_path: Path) -> None:
 def test_a_file_without_question_or_answer_is_refused(tmp_path: Path, rows: list[dict[str, Any]], said: str) -> None:
     with pytest.raises(WhetError, match=said):
         proposed(tmp_path, rows)
+
+
+def test_a_prompt_that_shows_the_only_other_column_leaves_the_answer_to_be_found(whet: Whet, tmp_path: Path) -> None:
+    rows = "".join(f"q{number},{number * 7}\n" for number in range(24))
+    (tmp_path / "two.csv").write_text("question,answer\n" + rows)
+    said = whet("init", "p", "--from", "two.csv", "--prompt", "Answer in a word: {question}")
+    assert said.code == 0, said.err
+    assert "the answer is in column 'answer'" in said.out
