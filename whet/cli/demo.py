@@ -13,7 +13,8 @@ from whet.terminal import TerminalProgress, console, interruptible, print_lines,
 
 
 def demo_command(folder: Path, model: str | None, overrides: tuple[str, ...]) -> None:
-    refuse_absent(model)
+    if model is None and not any(override.startswith("target.") for override in overrides):
+        refuse_absent()
     config = lay_out(folder)
     base = {"env": {"name": f"data:{folder / DATA}"}, "target": {"model": model}}
     settled = load_train_config(config, base, overrides)

@@ -24,13 +24,16 @@ from whet.envs.closure import closure, is_installed, part_of
 from whet.envs.fingerprint import file_digest
 from whet.envs.registry import Address, family, load_environment
 from whet.errors import WhetError
-from whet.files import own_folder, write_atomically, write_json
+from whet.files import write_atomically, write_json
 from whet.ledger.store import SOURCES
 
 INDEX = "sources.json"
 
 MOST = 32 * 1024 * 1024
 """Bytes that a run copies in all."""
+
+MOST_READ = 1 << 30
+"""Of a place with more bytes than this no digests are taken: the fingerprint says whether it is the same."""
 
 _WHET = Path(__file__).parents[1]
 
@@ -57,10 +60,7 @@ class Source:
         root = place.absolute()
         for _ in range(self.depth):
             root = root.parent
-        return next(
-            (root / name for name, told in self.files.items() if not _is_same(root / name, told)),
-            None,
-        )
+        return next((root / name for name, told in self.files.items() if not _is_same(root / name, told)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,8 @@ class Sources:
     def value(self, value: Any) -> Any:
         """An argument of the environment, with what it names where that is now."""
         if isinstance(value, str):
-            place, name = _place_in(value)
-            return self.text(place) + name
+            source = next((source for source in self.places if _begins_with(value, source.named)), None)
+            return value if source is None else self.text(source.named) + value[len(source.named) :]
         return [self.value(part) for part in value] if isinstance(value, list) else value
 
     def text(self, named: str) -> str:
@@ -150,7 +150,8 @@ def keep(run: Path, config: PolicyConfig, env: Environment, parent: Path | None 
         place = Path(named if earlier is None else earlier.text(named)).absolute()
         root, path, files = _content(named, place, config, env)
         size = sum(file.stat().st_size for file in files)
-        digests = {file.relative_to(root).as_posix(): file_digest(file) for file in files}
+        told = files if size <= MOST_READ else []
+        digests = {file.relative_to(root).as_posix(): file_digest(file) for file in told}
         copy, within = Path(SOURCES) / str(len(places)), path.relative_to(root)
         kept = (copy / within).as_posix() if files and size <= room else ""
         if kept:
@@ -162,7 +163,6 @@ def keep(run: Path, config: PolicyConfig, env: Environment, parent: Path | None 
         beside = os.path.relpath(place, run.absolute())
         places.append(Source(named, str(place), beside, kept, len(within.parts), digests))
     if places:
-        own_folder(run)
         write_json(run / INDEX, {"places": [_record(source) for source in places]})
 
 
@@ -222,6 +222,11 @@ def _place_in(text: str) -> tuple[str, str]:
     return (file, colon + name) if colon and file.endswith(".py") else ("", text)
 
 
+def _begins_with(text: str, named: str) -> bool:
+    """Whether a text names this place, alone or with a name in it: `checks.py`, `checks.py:grade`."""
+    return text == named or (named.endswith(".py") and text.startswith(f"{named}:"))
+
+
 def _is_place(text: str) -> bool:
     """A text with a full stop or a slash in it that leads to something."""
     return bool({".", os.sep} & set(text)) and Path(text).name not in ("", "..") and _exists(text)
@@ -245,8 +250,8 @@ def _content(named: str, place: Path, config: PolicyConfig, env: Environment) ->
         own = {file for file in found if file.is_relative_to(part.folder) and not _is_foreign(file)}
         return part.folder, path, sorted({*own, path})
     source, root = _address(config).source, place if place.is_dir() else place.parent
-    args = [_place_in(text)[0] for value in config.env.args.values() for text in _texts(value)]
-    if named != source and named not in args:
+    args = [text for value in config.env.args.values() for text in _texts(value)]
+    if named != source and not any(_begins_with(text, named) for text in args):
         return root, place, []
     told = getattr(env, "files", None)
     if named == source and callable(told):

