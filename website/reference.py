@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import typing
 from collections.abc import Callable, Iterator
@@ -66,7 +67,8 @@ def _param(param: Any) -> str:
     if param.param_type_name == "argument":
         names = f"`{(param.metavar or param.name).upper()}`"
     default = param.default
-    shown = "" if default is None or callable(default) or isinstance(default, bool) else f"`{default}`"
+    plain = default in (None, "") or callable(default) or isinstance(default, bool)
+    shown = "" if plain else f"`{default}`"
     return f"\n| {names} | {cell(getattr(param, 'help', '') or '')} | {shown} |"
 
 
@@ -109,7 +111,17 @@ def keys_of(kind: type[BaseModel], before: str = "") -> Iterator[tuple[str, str,
             shown = "required" if field.default_factory is None else "`{}`"
         else:
             shown = "" if default is None else f"`{cell(str(default))}`"
-        yield f"{before}{name}", type_words(field.annotation), shown, cell(field.description or "")
+        yield (
+            f"{before}{name}",
+            type_words(field.annotation),
+            shown,
+            cell(field.description or (before and _first_line(kind))),
+        )
+
+
+def _first_line(kind: type) -> str:
+    """What a section says of itself, for a key that says nothing."""
+    return (kind.__doc__ or "").partition("\n")[0]
 
 
 def section(annotation: Any) -> type[BaseModel] | None:
@@ -183,12 +195,22 @@ def signature(name: str, thing: Any) -> str:
         told = inspect.signature(thing)
     except (TypeError, ValueError):
         return name
-    text = f"{name}{told}"
+    text = _unquoted(f"{name}{told}")
     if len(text) <= 100:
         return text
-    inner = "".join(f"\n    {param}," for param in map(str, told.parameters.values()))
+    lines: list[str] = []
+    for param in told.parameters.values():
+        if param.kind is param.KEYWORD_ONLY and "*" not in lines:
+            lines.append("*")
+        lines.append(_unquoted(str(param)))
+    inner = "".join(f"\n    {line}," for line in lines)
     ending = "" if told.return_annotation is inspect.Signature.empty else f" -> {told.return_annotation}"
-    return f"{name}({inner}\n){ending}"
+    return _unquoted(f"{name}({inner}\n){ending}")
+
+
+def _unquoted(text: str) -> str:
+    """A signature whose types are not in quotes."""
+    return re.sub(r"((?:: |-> ))'([^']+)'", r"\1\2", text).replace("PosixPath(", "Path(")
 
 
 def _members(kind: type) -> Iterator[str]:
