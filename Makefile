@@ -1,33 +1,41 @@
 # make demo   trains a playbook for an embedded real language model: no key, no GPU, a few minutes
 # make test   format, lint, types, import rules and tests
 # Both make .venv if need be and install what they need.
-# make fresh  both, in a clean clone with nothing on the PATH but what the README asks for; WHAT=test runs one of them
+# make docs   the site, into build/site; broken links fail
+# make fresh  test, demo and a wheel, in a clean clone with nothing on the PATH but what the README asks for; WHAT=test runs one
 
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 UV      = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt
 
-.PHONY: demo test fresh format clean
+.PHONY: demo test docs fresh format clean
 
 demo: $(VENV)/.demo
-	@$(BIN)/whet train examples/demo.toml --run demo
+	@$(BIN)/whet demo
 
 test: $(VENV)/.test
-	$(BIN)/ruff format --check whet tests bench examples
-	$(BIN)/ruff check whet tests bench examples
+	$(BIN)/ruff format --check whet tests bench examples website
+	$(BIN)/ruff check whet tests bench examples website
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(SITE)
 	$(BIN)/pytest -n 2
 
-WHAT ?= test demo
+# Nothing is fetched: fonts and scripts are those that the theme brings.
+SITE = NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+docs: $(VENV)/.test
+	$(SITE)
+
+WHAT ?= test demo wheel
 
 fresh:
 	@$(PYTHON) tests/fresh_machine.py $(WHAT)
 
 format: $(VENV)/.test
-	$(BIN)/ruff format whet tests bench examples
-	$(BIN)/ruff check --fix whet tests bench examples
+	$(BIN)/ruff format whet tests bench examples website
+	$(BIN)/ruff check --fix whet tests bench examples website
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -45,7 +53,7 @@ TORCH ?= torch==2.13.0
 
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt $(TORCH)
-	$(UV) --editable '.[embedded,interop,soup,ordebug,groupqc,train,report,web,dev]'
+	$(UV) --editable '.[embedded,interop,soup,ordebug,groupqc,train,report,web,docs,dev]'
 	@touch $@
 
 clean:

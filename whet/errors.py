@@ -16,6 +16,10 @@ class WhetError(Exception):
     """A problem the user can mend. One line: what happened, where, what to do. The command line exits with 2."""
 
 
+class Halt(WhetError):
+    """What a budget or a service that gave out left undone; the line says how it goes on. The command exits with 3."""
+
+
 class FaultError(Exception):
     """The service or the host failed; carries the `Fault` that is recorded."""
 

@@ -18,6 +18,9 @@ from whet.outside import shown, shown_json, shown_line
 from whet.screen import Screen, screen_for
 from whet.types import Fault, Rollout, Split, Ticket, Usage
 
+INTERRUPTED = 3
+"""Exit code of a run that somebody stopped; a budget stops it with the same one: it goes on where it was."""
+
 LAST: Split = "test"
 """The split that a run comes to when everything else is done."""
 
@@ -43,6 +46,11 @@ def print_lines(*lines: str) -> None:
     out = console()
     for line in lines:
         out.print(line, soft_wrap=True)
+
+
+def print_plain(text: str) -> None:
+    """Print a text of our own byte by byte, for a program that reads it."""
+    sys.stdout.write(text)
 
 
 def print_json(written: bytes) -> None:
@@ -188,4 +196,4 @@ def interruptible() -> Iterator[None]:
         yield
     except Interrupted as interrupt:
         complain(str(interrupt))
-        raise SystemExit(130) from None
+        raise SystemExit(INTERRUPTED) from None

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Whet
 from data_env.rows import as_csv, as_lines, tickets
 
 from whet.envs.data.proposal import DataProposal, Wishes, propose
@@ -153,3 +154,11 @@ def test_one_of_several_columns_of_marks_can_be_named(tmp_path: Path) -> None:
     assert found.args["label_columns"] == ["toxic", "threat", "spam"]
     assert "--answer" in found.unsure[-1]
     assert wished(tmp_path, rows, answer="toxic").args["check"] == "choice"
+
+
+def test_a_prompt_that_shows_the_only_other_column_leaves_the_answer_to_be_found(whet: Whet, tmp_path: Path) -> None:
+    rows = "".join(f"q{number},{number * 7}\n" for number in range(24))
+    (tmp_path / "two.csv").write_text("question,answer\n" + rows)
+    said = whet("init", "p", "--from", "two.csv", "--prompt", "Answer in a word: {question}")
+    assert said.code == 0, said.err
+    assert "the answer is in column 'answer'" in said.out

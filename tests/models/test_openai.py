@@ -15,7 +15,7 @@ import orjson
 import pytest
 from loopback import Behaviour, Loopback, serving
 
-from whet.errors import WhetError
+from whet.errors import FaultError, WhetError
 from whet.models import Model, ModelOptions, Request, load_model
 from whet.types import Reply, Sampling, ToolSpec, system, user
 
@@ -255,3 +255,30 @@ def test_where_a_model_is_served_is_no_part_of_its_fingerprint(options: dict[str
 @pytest.mark.parametrize("options", [{"tools": "fenced"}, {"extra": {"top_k": 1}}, {"address": "openai:n"}])
 def test_what_changes_the_answers_is_part_of_the_fingerprint(options: dict[str, Any]) -> None:
     assert fingerprint(**options) != fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("sent", "wanted", "body"),
+    [
+        (
+            "max_tokens",
+            "max_completion_tokens",
+            "Unsupported parameter: 'max_tokens' is not supported here. Use 'max_completion_tokens' instead.",
+        ),
+        ("max_completion_tokens", "max_tokens", "body.max_completion_tokens: Extra inputs are not permitted"),
+    ],
+)
+def test_a_limit_under_another_name_is_named_with_the_key_that_mends_it(
+    server: Loopback, sent: str, wanted: str, body: str
+) -> None:
+    server.plan.append({"status": 400, "body": {"error": {"message": body}}})
+    with pytest.raises(WhetError, match=f"control.target.limit_field={wanted}"):
+        ask(at(server, limit_field=sent))
+    assert ask(at(server, limit_field=wanted)).text == "42"
+
+
+def test_a_limit_that_is_too_large_is_not_taken_for_another_name(server: Loopback) -> None:
+    told = "max_tokens is too large: 9000. This model supports at most 4096."
+    server.plan.append({"status": 400, "body": {"error": {"message": told}}})
+    with pytest.raises(FaultError, match="too large"):
+        ask(at(server, limit_field="max_tokens"))

@@ -15,5 +15,5 @@ def test_a_network_is_for_remote_sandboxes_alone() -> None:
 
 
 def test_a_remote_sandbox_without_its_sdk_says_what_to_install() -> None:
-    with pytest.raises(WhetError, match=r"whet\[prime\]"):
+    with pytest.raises(WhetError, match=r"\[prime\]"):
         open_named_sandbox(SandboxSection(kind="prime", network=True))

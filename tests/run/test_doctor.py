@@ -16,6 +16,7 @@ from whet.cli.doctor import doctor_command
 from whet.config.load import load_config
 from whet.config.schema import EvalConfig
 from whet.errors import WhetError
+from whet.extras import install
 from whet.run import doctor
 from whet.run.doctor import Diagnosis, _walls, broken, diagnose
 from whet.sandbox.base import Wall, Walls
@@ -54,7 +55,7 @@ def test_without_a_config_the_machine_is_told_and_nothing_is_broken() -> None:
 def test_what_is_not_installed_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "find_spec", lambda name: None)
     one = found(diagnose(), "interop")
-    assert (one.status, one.fix) == ("skip", "pip install 'whet[interop]'")
+    assert (one.status, one.fix) == ("skip", install("interop"))
 
 
 def test_a_machine_that_isolates_nothing_is_told_and_fails_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "report"))
 
 import run_folders
 
-pytest.importorskip("starlette", reason="the viewer needs the extra web: pip install 'whet[web]'")
-uvicorn = pytest.importorskip("uvicorn", reason="the viewer needs the extra web: pip install 'whet[web]'")
+pytest.importorskip("starlette", reason="the viewer needs the extra web")
+uvicorn = pytest.importorskip("uvicorn", reason="the viewer needs the extra web")
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from whet.cli.codes import listed
 from whet.cli.envs import app as envs
 from whet.cli.export import app as export
 from whet.cli.gate import app as gate
@@ -18,6 +19,7 @@ app = typer.Typer(
     name="whet",
     cls=CommandList,
     help="Make a language-model agent measurably better at a task that a program can check.",
+    epilog=listed(),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -31,6 +33,22 @@ app.add_typer(models)
 app.add_typer(runs)
 
 RunsFolder = Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")]
+
+
+@app.command("demo")
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Folder for its data, config and run.")] = Path("whet-demo"),
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Another model than the embedded one. [embedded:smollm2]")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="Any key of its config, such as train.seed=1.")
+    ] = None,
+) -> None:
+    """Train a playbook for a small model in this process: no key, a few minutes, a report to open at the end."""
+    from whet.cli.demo import demo_command
+
+    demo_command(folder, model, tuple(overrides or ()))
 
 
 @app.command("init", no_args_is_help=True)
@@ -318,6 +336,29 @@ def doctor(
     from whet.cli.doctor import doctor_command
 
     doctor_command(config, tuple(overrides or ()), runs=runs, ask=ask)
+
+
+@app.command("completion", no_args_is_help=True)
+def completion(shell: Annotated[str, typer.Argument(help="bash, zsh or fish.")]) -> None:
+    """Print the script that lets a shell complete commands, environments, models and runs."""
+    from whet.cli.completion import script
+    from whet.terminal import print_plain
+
+    print_plain(script(shell))
+
+
+@app.command(
+    "complete",
+    hidden=True,
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
+)
+def complete(context: typer.Context) -> None:
+    """What may stand in place of the last word; the scripts of 'whet completion' ask."""
+    from whet.cli.completion import candidates
+    from whet.terminal import print_lines
+
+    print_lines(*candidates(context.find_root().command, context.args))
 
 
 def _version(wanted: bool) -> None:

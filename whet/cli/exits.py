@@ -1,8 +1,6 @@
 """How a command ends: whatever happens, in an exit code that says so and at most one line.
 
-0: done. 1: done, and what was looked for is wrong (a failed check, nothing but faults). 2: something to mend, which the
-line names: the config, a file, the machine, a package. 3: a budget stopped it, and more of it goes on. 70: a defect of
-Whet. 130: interrupted, and the same command goes on. 141: nobody reads on.
+`whet.cli.codes` says what each code means.
 """
 
 from __future__ import annotations
@@ -17,10 +15,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from whet.errors import WhetError, host_words
-from whet.terminal import complain
+from whet.errors import Halt, WhetError, host_words
+from whet.terminal import INTERRUPTED, complain
 
-MENDABLE, DEFECT, INTERRUPTED, PIPE = 2, 70, 130, 141
+MENDABLE, DEFECT, PIPE = 2, 70, 141
+
+SHELL_INTERRUPT = 130
+"""What the library below calls an interrupt."""
 
 TRACEBACK = "WHET_TRACEBACK"
 """The environment variable that asks for the whole way to an error."""
@@ -58,7 +59,7 @@ def _explained(error: Exception) -> int:
         traceback.print_exception(error)
     if isinstance(error, WhetError):
         complain(str(error))
-        return MENDABLE
+        return INTERRUPTED if isinstance(error, Halt) else MENDABLE
     if culprit := _foreign(error):
         complain(f"{culprit} raised {type(error).__name__}: {error}; mend it there ({TRACEBACK}=1 shows the way)")
         return MENDABLE
@@ -97,6 +98,8 @@ def _code(end: SystemExit) -> int:
     if isinstance(end.__context__, BrokenPipeError):  # typer has its own end for it
         _silence()
         return PIPE
+    if end.code == SHELL_INTERRUPT:
+        return INTERRUPTED
     if end.code is None or isinstance(end.code, int):
         with suppress(BrokenPipeError):
             return _flushed(end.code or 0)

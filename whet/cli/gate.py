@@ -14,9 +14,11 @@ DECIDE = "decide"
 class _DecideByDefault(TyperGroup):
     """`whet gate RUN ...` means `whet gate decide RUN ...`."""
 
+    standard = DECIDE
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
-            args = [DECIDE, *args]
+            args = [self.standard, *args]
         return super().parse_args(ctx, args)
 
 

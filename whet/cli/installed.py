@@ -57,9 +57,12 @@ class AppCommand(TyperCommand):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """The context of the app's own group of commands: nothing of this class takes part in what follows."""
+        return self.commands_inside().make_context(info_name, args, parent=parent, **extra)
+
+    def commands_inside(self) -> Any:
+        """The app's own group of commands."""
         group, app = _commands(), self._app()
-        commands = group.guarded(group.entry(self._name), lambda: typer.main.get_group(app.load()))
-        return commands.make_context(info_name, args, parent=parent, **extra)
+        return group.guarded(group.entry(self._name), lambda: typer.main.get_group(app.load()))
 
     def _app(self) -> App:
         group = _commands()

@@ -35,8 +35,8 @@ CONTRACT = ("whet.envs.base", "whet.keys")
 """What every environment stands on. The libraries under it, like Python itself, make no environment another one."""
 DRIVERS = [[WHET, room] for room in ("cli", "apps", "terminal", "run", "learn", "gate", "evals", "rollout")]
 """The rooms above environments. A user's file that runs what it defines imports them; no task depends on them."""
-UNCOUNTED = frozenset(("whet.envs.fingerprint",))
-"""How a fingerprint is computed is no part of what it stands for."""
+UNCOUNTED = frozenset(("whet.envs.fingerprint", "whet.extras"))
+"""How a fingerprint is computed is no part of what it stands for, and neither is how a package is installed."""
 
 _INSTALLED = frozenset(("site-packages", "dist-packages"))
 _OTHERS = frozenset(("ledger.sqlite", "pyvenv.cfg"))

@@ -208,12 +208,12 @@ def _is_place(value: str | Path) -> bool:
 
 def _content(place: Path) -> list[tuple[str, str]]:
     if place.is_file():
-        return [(place.suffix, _file_digest(place))]
+        return [(place.suffix, file_digest(place))]
     files = sorted(path for path in place.rglob("*") if path.is_file())
-    return [(path.relative_to(place).as_posix(), _file_digest(path)) for path in files]
+    return [(path.relative_to(place).as_posix(), file_digest(path)) for path in files]
 
 
-def _file_digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
     """As `bytes_digest`, of a file that may be larger than memory."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

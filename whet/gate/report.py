@@ -78,6 +78,9 @@ class SimulationReport:
     seed: int
     rows: tuple[GateRow, ...]
 
+    def __repr__(self) -> str:
+        return f"SimulationReport({self.world.name!r}, runs={self.runs}, gates={[row.gate for row in self.rows]})"
+
     def row(self, gate: str) -> GateRow:
         return next(row for row in self.rows if row.gate == gate)
 

@@ -23,7 +23,7 @@ from whet.ledger.chain import Link, prove, sound
 from whet.ledger.head import HeadFile, LedgerHead, head_path, read_head
 from whet.ledger.rows import Rows
 from whet.ledger.schema import ALL, ATTEMPTS, ROLLOUTS, SETTLEMENTS, TRANSCRIPTS, Table
-from whet.ledger.store import FILE, Ledger, existing, readable
+from whet.ledger.store import FILE, SOURCES, Ledger, existing, readable
 from whet.ledger.writer import LedgerWriter
 from whet.types import Usage
 
@@ -196,11 +196,12 @@ def _count_lost(ledger: LedgerWriter, head: LedgerHead | None, found: Salvage) -
 def _copy_files(folder: Path, out: Path) -> None:
     """What a run needs beside its ledger to be continued; what was made from the ledger is made again.
 
-    Folders with ledgers of their own, those of its gates, go along: what they spent was paid from the same purse.
+    What it was made from goes along, and folders with ledgers of their own, those of its gates: what they spent was
+    paid from the same purse.
     """
     own = {FILE, head_path(Path(FILE)).name, "ledger.lock", "purse.lock"}
     for file in folder.iterdir():
         if file.is_file() and file.name not in own and not file.name.startswith((".", FILE)):
             shutil.copyfile(file, out / file.name)
-        elif file.is_dir() and any(file.rglob(FILE)):
+        elif file.is_dir() and (file.name == SOURCES or any(file.rglob(FILE))):
             shutil.copytree(file, out / file.name, ignore=shutil.ignore_patterns("*.lock"))

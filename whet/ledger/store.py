@@ -13,12 +13,15 @@ import orjson
 
 from whet import wire
 from whet.errors import ReplayMismatch, WhetError
+from whet.extras import newer
 from whet.ledger import rows, schema
 from whet.ledger.account import Account, account_of
 from whet.ledger.proof import refuse_unsound, under_way
 from whet.types import Fault, Outcome, Policy, Rollout, Sampling
 
 FILE = "ledger.sqlite"
+SOURCES = "sources"
+"""Beside the ledger: the folder in which a run keeps the files that its config names."""
 
 CONSULTED = "consulted"
 """The kind of effect that holds a reply of the optimiser; what it cost stands in it."""
@@ -247,8 +250,7 @@ def refuse_foreign(path: Path, db: sqlite3.Connection) -> None:
         )
     if version > schema.VERSION:
         raise WhetError(
-            f"{path}: written by a newer Whet (ledger version {version}, this one reads {schema.VERSION}); "
-            "upgrade with: pip install -U whet"
+            f"{path}: written by a newer Whet (ledger version {version}, this one reads {schema.VERSION}); {newer()}"
         )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from whet.errors import WhetError
 from whet.evals.estimate import Estimate, mean_estimate
+from whet.extras import install
 from whet.files import write_atomically
 from whet.ledger.store import glance
 from whet.outside import shown_line
@@ -65,7 +66,7 @@ def draw_figures(names: Sequence[str | Path], out: Path, formats: Sequence[str],
     try:
         import matplotlib
     except ImportError:
-        raise WhetError("figures need the extra report: pip install 'whet[report]'") from None
+        raise WhetError(f"figures need the extra report: {install('report')}") from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

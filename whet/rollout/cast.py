@@ -11,6 +11,7 @@ from whet.models.base import Model, Price
 from whet.models.load import load_model
 from whet.models.options import ModelOptions
 from whet.models.scripted import reference
+from whet.rollout.sources import Sources
 from whet.types import Sampling
 
 BASELINE = "baseline:"
@@ -19,11 +20,12 @@ REPRICING = ("service_tier", "models", "plugins", "web_search_options", "predict
 """Fields of a request by which a call may cost another price than the model's."""
 
 
-def open_model(role: RoleSection, endpoint: EndpointSection, env: Environment) -> Model:
-    """The model that a role names; `baseline:NAME` is looked up in the environment."""
+def open_model(role: RoleSection, endpoint: EndpointSection, env: Environment, sources: Sources | None = None) -> Model:
+    """The model that a role names, from what its run keeps; `baseline:NAME` is looked up in the environment."""
     if role.model.startswith(BASELINE):
         return open_baseline(role.model.removeprefix(BASELINE), env)
-    return load_model(role.model, _options(role, endpoint))
+    address = role.model if sources is None else sources.model(role.model)
+    return load_model(address, _options(role, endpoint))
 
 
 def baselines(env: Environment) -> dict[str, Baseline]:

@@ -21,6 +21,7 @@ from whet.keys import digest
 from whet.ledger.store import FILE
 from whet.ledger.writer import LedgerWriter
 from whet.models.base import Model
+from whet.rollout.sources import Sources, keep
 from whet.types import Playbook
 
 CONFIG = "config.toml"
@@ -76,6 +77,7 @@ def claim(start: RunStart) -> LedgerWriter:
                 own_folder(folder)
                 _write_playbook(start)
                 _write_config(start)
+                keep(folder, start.config, start.env, start.shares)
             ledger = LedgerWriter.create(folder) if new else LedgerWriter.open(folder)
     except (OSError, sqlite3.Error) as problem:
         told = getattr(problem, "strerror", None) or problem
@@ -86,6 +88,7 @@ def claim(start: RunStart) -> LedgerWriter:
             if not start.takes_over or held["kind"] != start.kind or ledger.counts()["rollouts"]:
                 raise WhetError(f"{folder}: holds another run ({_difference(start, held)}); {start.elsewhere}")
             _write_playbook(start)
+            keep(folder, start.config, start.env, start.shares)
         ledger.set_meta(
             identity=identity,
             depends_on=wire.dumps(start.identity.config).decode(),
@@ -120,7 +123,15 @@ def _difference(start: RunStart, held: Mapping[str, str]) -> str:
     if held.get("kind", start.kind) != start.kind:
         return f"it is of another kind: {held['kind']}"
     stored, own = (orjson.loads(text) for text in (held["depends_on"], wire.dumps(start.identity.config)))
-    return next(_differing("", stored, own), "its environment, model or playbook has changed")
+    differing = next(_differing("", stored, own), "")
+    if differing:
+        return differing
+    for what, here in (("model", start.identity.model), ("playbook", start.identity.playbook)):
+        if held.get(what, here) != here:
+            return f"its {what} has changed"
+    sources = Sources.of(start.folder)
+    changed = sources.changed() if sources is not None else []
+    return f"{changed[0]} has changed since" if changed else "its environment has changed"
 
 
 def _differing(path: str, old: Any, new: Any) -> Iterator[str]:

@@ -5,9 +5,67 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+
+
+class StopButton:
+    """Stops from another thread what `finish` is at: the task is cancelled, and lets go of what it holds."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._at_work: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
+        self.pressed = False
+
+    def press(self) -> bool:
+        """Stop what is under way, or what would begin; whether something was."""
+        with self._lock:
+            self.pressed = True
+            if self._at_work is None:
+                return False
+            loop, task = self._at_work
+            loop.call_soon_threadsafe(task.cancel)
+            return True
+
+    async def watch(self, start: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """Run a coroutine that the button stops."""
+        task = asyncio.ensure_future(start())
+        with self._lock:
+            if self.pressed:
+                task.cancel()
+            self._at_work = asyncio.get_running_loop(), task
+        try:
+            return await task
+        finally:
+            with self._lock:
+                self._at_work = None
+
+
+STOP: ContextVar[StopButton | None] = ContextVar("whet_stop", default=None)
+"""The button of whoever waits for this thread's work."""
+
+
+async def awaited(work: Callable[[], Result]) -> Result:
+    """What a blocking function returns, without blocking the loop: it works in a thread, with loops of its own.
+
+    Cancelled, a run is stopped as Ctrl-C stops it, and this waits until it has let go. What is no run, such as a
+    comparison, goes on to its end and is not waited for.
+    """
+    button = StopButton()
+    token = STOP.set(button)
+    try:
+        thread = asyncio.ensure_future(asyncio.to_thread(work))
+    finally:
+        STOP.reset(token)
+    try:
+        return await asyncio.shield(thread)
+    except asyncio.CancelledError:
+        if button.press():
+            await asyncio.wait([thread])
+        thread.add_done_callback(lambda done: done.cancelled() or done.exception())  # heard, and of no use any more
+        raise
 
 
 def finish(start: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
@@ -15,7 +73,8 @@ def finish(start: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(start())
+        button = STOP.get()
+        return asyncio.run(start() if button is None else button.watch(start))
     return _beside(start)
 
 

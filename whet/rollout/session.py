@@ -32,6 +32,7 @@ from whet.rollout.engine import Engine
 from whet.rollout.player import Players, Seat
 from whet.rollout.progress import Progress, Tally
 from whet.rollout.purse import Purse, PurseLimits
+from whet.rollout.sources import Sources
 from whet.rollout.works import Works
 from whet.sandbox.base import Sandbox
 from whet.sandbox.isolation import open_gvisor, open_sandbox
@@ -294,7 +295,7 @@ def _judge(start: RunStart, players: Players) -> Seat | None:
     refuse_other_judge(config, start.env)
     if config.judge is None:
         return None
-    model = open_model(config.judge, config.control.judge, start.env)
+    model = open_model(config.judge, config.control.judge, start.env, Sources.of(start.folder))
     policy = Policy(model.fingerprint, sampling_of(config.judge.sampling))
     return Seat(policy, players.beside(model, config.control.judge.width))
 

@@ -40,12 +40,14 @@ def evaluate(
     playbook: str | Path | Playbook = "blank",
     overrides: Sequence[str] = (),
     runs: str | Path = RUNS,
+    name: str | None = None,
     progress: Progress | None = None,
     retry_faults: bool = False,
 ) -> EvalResult:
     """Measure `model` on `env`. The same call again continues its run, or replays it when it is complete.
 
-    `overrides` are keys of the config as the command line takes them: `["target.sampling.max_tokens=64"]`.
+    `name` is the run's, under `runs`; by default one that is made from what it depends on. `overrides` are keys of the
+    config as the command line takes them: `["target.sampling.max_tokens=64"]`.
     """
     given = Given(
         env if isinstance(env, Environment) else None,
@@ -60,7 +62,7 @@ def evaluate(
     if not isinstance(playbook, Playbook):
         base["eval"]["playbook"] = str(playbook)
     config = load_config(EvalConfig, None, base, overrides)
-    return run_evaluation(config, given, runs=Path(runs), progress=progress, retry_faults=retry_faults)
+    return run_evaluation(config, given, runs=Path(runs), name=name, progress=progress, retry_faults=retry_faults)
 
 
 def train(
@@ -169,7 +171,7 @@ def decide(
         section = section.model_copy(update={"pace": "patient"})
     parent = _run(run, Path(runs))
     playbook = read_playbook(str(candidate)) if isinstance(candidate, str | Path) else candidate
-    given = Given(env, model)
+    given = Given(env, model, run=parent.folder)
     if isinstance(candidate_model, str):
         challenge = Challenge(playbook, open_challenger(candidate_model, parent.config, given), candidate_model)
     else:

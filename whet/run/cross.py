@@ -178,9 +178,9 @@ def plan_cross(config: CrossConfig, given: Given = Given()) -> CrossPlan:
     """Build what the config names. Calls no model and writes nothing."""
     env = build_environment(config, given)
     refuse_other_judge(config, env)
-    base = given.model or open_model(config.target, config.control.target, env)
+    base = given.model or open_model(config.target, config.control.target, env, given.sources)
     role = config.target.model_copy(update={"model": config.cross.weights})
-    trained = open_model(role, config.control.target, env)
+    trained = open_model(role, config.control.target, env, given.sources)
     refuse_unpriced(config, "target", base)
     plain, evolved = given.playbook or read_playbook(config.eval.playbook), read_playbook(config.cross.playbook)
     if plain == evolved:

@@ -52,7 +52,7 @@ class CrossRuns:
     def show(self, folder: Path) -> RenderableType:
         from rich.text import Text
 
-        return Text("\n".join(self._fold(folder, Given()).lines()))
+        return Text("\n".join(self._fold(folder, Given(run=folder)).lines()))
 
     def resume(self, folder: Path, continuation: Continuation) -> CrossResult:
         continuation.refuse_retry()

@@ -12,7 +12,7 @@ from pathlib import Path
 from whet import wire
 from whet.config.playbooks import write_playbook
 from whet.config.schema import EvalConfig, GateSection
-from whet.errors import Interrupted, WhetError
+from whet.errors import Halt, Interrupted, WhetError
 from whet.evals.metric import Metric
 from whet.files import write_atomically, write_json
 from whet.gate.alpha import AlphaBudget
@@ -97,6 +97,14 @@ class GateResult:
     leak: str = ""
     """The part of the candidate that stands in a task it is judged by, or in a test task."""
 
+    def __repr__(self) -> str:
+        return f"GateResult({str(self.folder)!r}, {str(self.decision)[:400]!r})"
+
+    def _repr_html_(self) -> str:
+        from whet.screen import html_of
+
+        return html_of(*self.page().parts)
+
     def page(self) -> RunPage:
         evidence = [] if self.decision.reason == "identical" else [f"evidence: {self.folder}/{DECISION_FILE}"]
         warned = [f"warning: {LEAKS}: {self.leak!r}"] if self.leak else []
@@ -162,7 +170,7 @@ async def _bring(
             decision = await decide(session, gate, bank, contest)
         except Halted as halted:
             session.end(str(halted))
-            raise WhetError(
+            raise Halt(
                 f"{start.folder}: no decision yet, {halted}; continue with: whet resume {start.folder}"
             ) from None
         leak = _leak(session, plan, candidate)
@@ -245,7 +253,7 @@ def open_challenger(address: str, config: EvalConfig, given: Given = Given()) ->
     if address.startswith(BASELINE):
         raise WhetError(f"{address}: a reference policy is no candidate; name a model that can be released")
     section = config.target.model_copy(update={"model": address})
-    return open_model(section, config.control.target, build_environment(config, given))
+    return open_model(section, config.control.target, build_environment(config, given), given.sources)
 
 
 def bring_to_gate(

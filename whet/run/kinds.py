@@ -6,7 +6,7 @@ The kind of a run stands in its ledger, so every command about runs works on all
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -122,14 +122,15 @@ def kind_of(folder: Path) -> RunKind:
 def resume_run(run: str | Path, continuation: Continuation = Continuation(), runs: Path = RUNS) -> RunResult:
     """Continue a run of any kind."""
     folder = find_run(run, runs)
-    return kind_of(folder).resume(folder, continuation)
+    given = replace(continuation.given, run=folder)
+    return kind_of(folder).resume(folder, replace(continuation, given=given))
 
 
 def rebuild_run(run: str | Path, runs: Path = RUNS, given: Given = Given()) -> str:
     """Write the readable files of a run of any kind again."""
     folder = find_run(run, runs)
     with records_of(folder):
-        return kind_of(folder).rebuild(folder, given)
+        return kind_of(folder).rebuild(folder, replace(given, run=folder))
 
 
 def entry_of(run: Run, kind: str, changed: float, state: str, solved: float | None, faults: int) -> RunEntry:

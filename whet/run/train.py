@@ -154,12 +154,12 @@ def plan_training(config: TrainConfig, given: Given = Given()) -> TrainPlan:
     learner = learner_named(config.learner)
     env = build_environment(config, given)
     refuse_other_judge(config, env)
-    model = given.model or open_model(config.target, config.control.target, env)
+    model = given.model or open_model(config.target, config.control.target, env, given.sources)
     optimizer = given.optimizer
     if optimizer is None and learner.consults(config):
         if config.optimizer is None:
             raise WhetError(f"the learner {learner.name} consults an optimizer; name one: --set optimizer.model=...")
-        optimizer = open_model(config.optimizer, config.control.optimizer, env)
+        optimizer = open_model(config.optimizer, config.control.optimizer, env, given.sources)
     refuse_unpriced(config, "target", model)
     if optimizer is not None:
         refuse_unpriced(config, "optimizer", optimizer)

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def _files(folder: Path, given: Given) -> Iterator[str]:
         copy = Path(place) / folder.name
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("*.lock", "gates", *TENSORS))
         moved = str(copy.resolve()).encode(), str(folder.resolve()).encode()
-        kind_of(copy).rebuild(copy, given)
+        kind_of(copy).rebuild(copy, replace(given, run=copy))
         for file in sorted(copy.rglob("*")):
             name = file.relative_to(copy)
             if (

@@ -38,6 +38,10 @@ class Run:
     def name(self) -> str:
         return self.folder.name
 
+    def __repr__(self) -> str:
+        about = self.config
+        return f"Run({str(self.folder)!r}, {about.target.model!r} on {about.env.name!r}, {about.eval.split})"
+
     def outcomes(self, purpose: str = EVAL) -> list[Outcome]:
         with records_of(self.folder), Ledger.read(self.folder) as ledger:
             return list(ledger.outcomes(purpose))

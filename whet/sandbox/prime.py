@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whet.errors import FaultError, WhetError
+from whet.extras import install
 from whet.sandbox.base import Wall, Walls
 from whet.sandbox.jobs import checked
 from whet.types import Fault, WorkResult
@@ -41,7 +42,7 @@ class PrimeSandbox:
         try:
             self._sdk: Any = importlib.import_module("prime_sandboxes")
         except ImportError:
-            raise WhetError("the prime sandbox needs its SDK; install it with: pip install 'whet[prime]'") from None
+            raise WhetError(f"the prime sandbox needs its SDK; install it with: {install('prime')}") from None
         self._machine = machine
         self._client: Any = None
 

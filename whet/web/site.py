@@ -114,4 +114,4 @@ def _environment(folder: Path) -> Environment:
         raise WhetError(
             f"{config.env.name}: only installed environments are asked for images; a file of code is not run"
         )
-    return build_environment(config, Given())
+    return build_environment(config, Given(run=folder))

@@ -27,6 +27,7 @@ from whet.envs.groupqc.render.photo import photo_jpeg, render_photo
 from whet.envs.groupqc.summaries.text import clean_summary, render_summary
 from whet.envs.groupqc.world.world import SiteWorld
 from whet.errors import FaultError, WhetError
+from whet.extras import install
 from whet.models import ModelOptions, Request, load_model
 from whet.types import Image, Reply, user
 
@@ -200,7 +201,7 @@ def test_a_missing_package_is_one_line_that_names_the_remedy(package: str, modul
         "except WhetError as problem:\n    print(problem)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.rstrip().endswith("pip install 'whet[groupqc]'")
+    assert done.stdout.rstrip().endswith(install("groupqc"))
 
 
 def test_a_reader_without_packs_is_refused() -> None:

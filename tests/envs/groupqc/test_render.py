@@ -55,7 +55,7 @@ def test_something_unrelated_is_drawn_too(kind: UnrelatedKind) -> None:
 def test_chinese_without_a_font_for_it_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tile, "_font_file", lambda: "")
     assert tile.font(20, "BBU").getbbox("BBU")
-    with pytest.raises(WhetError, match=r"pip install 'whet\[groupqc\]'"):
+    with pytest.raises(WhetError, match=r"pip install .*\[groupqc\]"):
         tile.font(20, "光纤")
 
 

@@ -182,7 +182,7 @@ def test_beyond_the_end_of_a_folder_is_one_line() -> None:
 
 def test_a_missing_solver_is_named_with_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
-    with pytest.raises(WhetError, match=r"pip install 'whet\[ordebug\]'"):
+    with pytest.raises(WhetError, match=r"pip install .*\[ordebug\]"):
         build("type_A_easy")
 
 

@@ -16,6 +16,7 @@ from whet.envs.soup1.archetypes import archetypes
 from whet.envs.soup1.tools import GIVEN, SEEN
 from whet.envs.splits import split_of
 from whet.errors import WhetError
+from whet.extras import install
 from whet.keys import task_digest
 from whet.types import SPLITS, Split
 
@@ -92,7 +93,7 @@ def test_the_program_in_the_sandbox_and_the_tool_agree_on_names() -> None:
 
 def test_a_missing_package_is_one_line_that_names_the_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(WhetError, match=re.escape("pip install 'whet[soup]'")):
+    with pytest.raises(WhetError, match=re.escape(install("soup"))):
         FAMILY.build("", "", {})
 
 

@@ -16,6 +16,7 @@ from whet.envs.data.arguments import ARGUMENTS, PLACES, DataSettings, present, s
 from whet.envs.data.checks.rubric import JUDGING
 from whet.envs.data.forms import as_data, in_form, unwrapped
 from whet.envs.data.images import image_paths, load_image
+from whet.envs.data.manifest import manifest_path
 from whet.envs.data.reply import read_answer
 from whet.envs.data.sides import RowSides, row_texts, take_sides
 from whet.envs.data.source import DataSource, Row, read_source
@@ -109,6 +110,13 @@ class DataEnvironment(Environment):
     def blob(self, sha256: str) -> bytes:
         return self._images[sha256].read_bytes()
 
+    def files(self) -> list[Path]:
+        """Everything that it was read from: the data, the manifest of its splits, the images."""
+        path = self._source.path
+        data = [path / name for name, _ in self._source.files] if path.is_dir() else [path]
+        manifest = manifest_path(path, str(self._made_from[1].get("manifest", "")))
+        return [*data, *([manifest] if manifest.is_file() else []), *self._images.values()]
+
     def content(self, split: Split, index: int) -> list[str]:
         """The cells of the row that the prompt shows; spacing and case do not make another question of them."""
         row, columns = self._source.rows[self._indices[split][index]], self._settings.columns
@@ -186,6 +194,7 @@ class DataFamily:
     """What the registry knows about environments made from a user's data."""
 
     name = "data"
+    places = PLACES
     about = "your own examples: data:FILE.csv (.jsonl, .json, .parquet, or a folder with train, val and test)"
 
     def variants(self) -> Sequence[str]:

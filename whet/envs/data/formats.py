@@ -17,6 +17,7 @@ import orjson
 
 from whet.envs.data.charset import decode, refuse_foreign_bytes
 from whet.errors import WhetError
+from whet.extras import install
 
 DEEPEST = 4
 """How many objects deep a column may lie."""
@@ -168,7 +169,7 @@ def read_parquet(name: str, content: bytes, encoding: str) -> RowTable:
         parquet = importlib.import_module("pyarrow.parquet")
         arrow = importlib.import_module("pyarrow")
     except ImportError:
-        raise WhetError(f"{name}: reading Parquet needs pyarrow: pip install 'whet[data]'") from None
+        raise WhetError(f"{name}: reading Parquet needs pyarrow: {install('data')}") from None
     try:
         table = parquet.read_table(io.BytesIO(content))
     except (arrow.ArrowException, OSError) as error:

@@ -123,9 +123,13 @@ class ColumnGuess:
 
 
 def guess(
-    source: DataSource, columns: Mapping[str, ColumnProfile], taken: Collection[str], answer: str = ""
+    source: DataSource,
+    columns: Mapping[str, ColumnProfile],
+    taken: Collection[str],
+    answer: str = "",
+    questions: Collection[str] = (),
 ) -> ColumnGuess:
-    """The pair of question and answer that is likeliest; `answer` is a column that the user named."""
+    """The pair of question and answer that is likeliest; `answer` and `questions` are columns that the user named."""
     if answer:
         known(answer, source.columns, "answer")
     left = [column for column in source.columns if column not in taken and columns[column].filled]
@@ -134,6 +138,9 @@ def guess(
     free = free if len(free) > 1 else left
     asked = {column: _as_question(columns[column]) for column in free if column != answer}
     said = {answer: 0.0} if answer else {column: _as_answer(columns[column], source, columns) for column in free}
+    if questions:
+        asked = dict.fromkeys(questions, 0.0)
+        said = {column: value for column, value in said.items() if column not in questions}
     pairs = [(asked[q] + said[a], q, a) for q in asked for a in said if q != a and not _within(q, a)]
     if not pairs:
         raise WhetError(f"{source.name}: no column looks like an answer; the columns are {', '.join(source.columns)}")

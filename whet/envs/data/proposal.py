@@ -84,7 +84,7 @@ def propose(source: DataSource, wishes: Wishes = Wishes()) -> DataProposal:
     asked = Template.parse(wishes.prompt, source.columns).columns if wishes.prompt else ()
     if wishes.answer in asked:
         raise WhetError(f"--prompt shows {wishes.answer!r}, which is the answer; leave it out")
-    found = guess(source, columns, {*proposal.taken, *asked}, wishes.answer)
+    found = guess(source, columns, proposal.taken, wishes.answer, asked)
     marks = _marks(source, proposal, found, wishes)
     if marks:
         _assume_marks(proposal, marks)

@@ -14,6 +14,7 @@ import numpy as np
 
 from whet.envs.ordebug.model import INF, Column, LinearProgram, LinearRow, Sense
 from whet.errors import WhetError
+from whet.extras import install
 
 if TYPE_CHECKING:
     import highspy
@@ -276,5 +277,5 @@ def library() -> Any:
     try:
         import highspy
     except ImportError:
-        raise WhetError("ordebug needs HiGHS: pip install 'whet[ordebug]'") from None
+        raise WhetError(f"ordebug needs HiGHS: {install('ordebug')}") from None
     return highspy

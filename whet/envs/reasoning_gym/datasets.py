@@ -15,6 +15,7 @@ from whet.envs.foreign import quarantine, silence
 from whet.envs.reasoning_gym.remedies import remedied
 from whet.envs.splits import NoItem
 from whet.errors import WhetError, nearest
+from whet.extras import install
 from whet.keys import canonical, seed_for
 
 REFUSED = {
@@ -114,7 +115,7 @@ def _factory() -> Any:
     except ModuleNotFoundError as missing:
         if missing.name != "reasoning_gym":
             raise
-        raise WhetError("reasoning-gym is not installed: pip install 'whet[interop]'") from None
+        raise WhetError(f"reasoning-gym is not installed: {install('interop')}") from None
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from typing import Any
 from whet.envs.arguments import Argument, accept
 from whet.envs.base import Environment
 from whet.errors import WhetError
+from whet.extras import install
 
 
 class SoupFamily:
@@ -35,7 +36,7 @@ class SoupFamily:
         needs["html5lib"] = importlib.util.find_spec("html5lib")
         missing = [name for name, found in needs.items() if found is None]
         if missing:
-            raise WhetError(f"soup needs {', '.join(missing)}: pip install 'whet[soup]'")
+            raise WhetError(f"soup needs {', '.join(missing)}: {install('soup')}")
         from whet.envs.soup.environment import Soup
         from whet.envs.soup.settings import settings
 

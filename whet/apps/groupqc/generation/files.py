@@ -12,6 +12,7 @@ from whet.envs.groupqc.tickets.line import json_line
 from whet.envs.groupqc.tickets.source import GeneratedTickets, Missions
 from whet.envs.groupqc.world.noise import NO_NOISE, Noise
 from whet.errors import WhetError
+from whet.extras import install
 from whet.files import write_atomically
 from whet.types import Split
 
@@ -65,7 +66,7 @@ def write_photos(
     try:
         from whet.envs.groupqc.photos.tree import ArchiveDamage, write_tree
     except ImportError as missing:
-        raise WhetError(f"drawing photos needs {missing.name}: pip install 'whet[groupqc]'") from None
+        raise WhetError(f"drawing photos needs {missing.name}: {install('groupqc')}") from None
     if not 0.0 <= spoiled <= 1.0:
         raise WhetError(f"spoiled is {spoiled:g}: a share of the groups lies between 0 and 1")
     if root.exists() and any(root.iterdir()):

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from whet.errors import WhetError
+from whet.extras import install
 
 SIDE = 64
 """The grey picture is brought to this size."""
@@ -135,7 +136,7 @@ def pillow() -> Any:
     try:
         from PIL import Image
     except ImportError:
-        raise WhetError("photos need Pillow; run: pip install 'whet[groupqc]'") from None
+        raise WhetError(f"photos need Pillow; run: {install('groupqc')}") from None
     # Sizes are checked where files are opened, with a reason; a warning would name no file.
     warnings.simplefilter("ignore", Image.DecompressionBombWarning)
     return Image

@@ -19,6 +19,7 @@ from whet.envs.groupqc.photos.answer import UNKNOWN
 from whet.envs.groupqc.records import PhotoObject
 from whet.envs.groupqc.summaries.text import render_summary, with_header
 from whet.errors import WhetError
+from whet.extras import install
 
 try:
     import numpy as np
@@ -28,7 +29,7 @@ try:
     from whet.envs.groupqc.reader.plates import NotAnImage, Pixels, find_plates, open_pixels
     from whet.envs.groupqc.render.photo import BAND
 except ImportError as problem:
-    raise WhetError(f"the reader needs {problem.name}: pip install 'whet[groupqc]'") from None
+    raise WhetError(f"the reader needs {problem.name}: {install('groupqc')}") from None
 
 __all__ = ["NAME", "NotAnImage", "PhotoContent", "PhotoReader"]
 
@@ -137,7 +138,7 @@ def _engine() -> Any:
     try:
         from rapidocr_onnxruntime import RapidOCR
     except ImportError:
-        raise WhetError("the reader needs rapidocr-onnxruntime: pip install 'whet[groupqc]'") from None
+        raise WhetError(f"the reader needs rapidocr-onnxruntime: {install('groupqc')}") from None
     return RapidOCR(intra_op_num_threads=1, inter_op_num_threads=1)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from whet.envs.groupqc.pack.schema import Pack
 from whet.envs.groupqc.records import Photo, PhotoObject
 from whet.errors import WhetError
+from whet.extras import install
 
 try:
     from PIL import Image, ImageDraw, ImageFilter
@@ -23,7 +24,7 @@ try:
     from whet.envs.groupqc.render.pages import draw_page
     from whet.envs.groupqc.render.tile import HIGH, WIDE, draw_tile, font
 except ImportError:
-    raise WhetError("drawing photos needs Pillow: pip install 'whet[groupqc]'") from None
+    raise WhetError(f"drawing photos needs Pillow: {install('groupqc')}") from None
 
 SIZE = (1240, 780)
 BAND = 56

@@ -15,6 +15,7 @@ from whet.envs.groupqc.pack.schema import Attribute, ObjectCategory, Pack
 from whet.envs.groupqc.records import PhotoObject
 from whet.envs.groupqc.render import looks, marks
 from whet.errors import WhetError
+from whet.extras import install
 
 WIDE, HIGH = 264, 168
 BORDER = 6
@@ -122,5 +123,5 @@ def font(size: int, text: str) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     """A font for this text. Pillow's own serves for Latin; Chinese needs one that has it."""
     path = _font_file()
     if not path and not text.isascii():
-        raise WhetError("drawing Chinese text needs a font that has it: pip install 'whet[groupqc]'")
+        raise WhetError(f"drawing Chinese text needs a font that has it: {install('groupqc')}")
     return _sized(size, path)
