@@ -172,10 +172,13 @@ FAMILIES: Mapping[str, Mapping[str, float]] = {
 }
 """Families of pools: how many edits of each class there are, and how large their effects are beside `pool.toml`."""
 
+NULL = {"helpful": 0, "null": 60, "harmful": 0, "mixed": 0, "duplicate": 0, "redundant": 0, "size": 1.0}
+"""A pool in which no edit does anything."""
+
 
 def drawn_world(family: str, seed: int) -> World:
     """A pool drawn from a seed: the kinds of `pool.toml` with other odds, and edits with effects of their own."""
-    fixed, shape, rng = load_world(), FAMILIES[family], Random(f"pool/{family}/{seed}")
+    fixed, shape, rng = load_world(), NULL if family == "null" else FAMILIES[family], Random(f"pool/{family}/{seed}")
     kinds = {
         name: Kind(name, round(rng.uniform(-1.6, 0.6), 2), kind.spread, kind.question)
         for name, kind in fixed.kinds.items()
