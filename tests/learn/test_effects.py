@@ -81,7 +81,7 @@ def test_without_attempts_nothing_is_known() -> None:
 
 def test_an_attempt_that_is_read_again_counts_once(tmp_path: Path) -> None:
     """Reused attempts stood in the evidence of every later step, and were counted in each."""
-    once = config(train={"epochs": 2}, slow={"use": False}, meta={"use": False})
+    once = config(train={"epochs": 2}, update={"evidence": True}, slow={"use": False}, meta={"use": False})
     result = trained(tmp_path / "run", once, target=lambda request: "?")
     step = result.training.steps[-1].step
     assert step.book is not None

@@ -27,6 +27,8 @@ class Proposal:
     merged: Patch | None = None
     chosen: EditSelection | None = None
     revision: Revision | None = None
+    applied: Revision | None = None
+    """The step's own proposals in the playbook, before they are weighed."""
     pool: tuple[Item, ...] = ()
     """What joins the pending edits."""
     probes: list[Probe] = field(default_factory=list)
@@ -73,7 +75,7 @@ class Analyst:
         """What goes to the gate: the revision as it is, or what all attempts speak for once it was tried too."""
         if step.book is None or revision.whole:
             return revision
-        proposal.pool = revision.items
+        proposal.applied, proposal.pool = revision, revision.items
         step.book.enter_items(proposal.pool)
         proposal.weighed = await weigh(step, step.book, proposal.probes)
         return proposal.weighed.revision if proposal.weighed.promising else None

@@ -80,6 +80,9 @@ def _write_proposal(place: Path, state: StepState) -> None:
         write_json(place / "probes.json", summary_of(proposal.weighed, proposal.pool))
     if proposal.notes:
         write_json(place / "appendix_notes.json", {"appendix_notes": list(proposal.notes)})
+    if proposal.applied is not None:
+        rows = proposal.applied.rows
+        write_json(place / "proposals_apply_report.json", [row.row(index) for index, row in enumerate(rows)])
     if proposal.revision is None:
         return
     rows = proposal.revision.rows
