@@ -52,7 +52,7 @@ class ReflectSection(Section):
     minibatch: int = Field(default=5, ge=1, description="attempts in one analyst's prompt")
     calls: int = Field(default=1, ge=0, description="analysts of a step, failures first; 0: as many as it takes")
     enough: int = Field(
-        default=24,
+        default=20,
         ge=1,
         description="pending edits in doubt from which on none is asked for; only where edits are weighed",
     )
