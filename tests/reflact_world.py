@@ -125,7 +125,7 @@ def config(**sections: Any) -> ReflactConfig:
         "optimizer": {"model": "test:function"},
         "train": {"epochs": 2, "batch_size": 12},
         "reflect": {"minibatch": 4, "calls": 0},
-        "update": {"bring": "halves", "evidence": True},
+        "update": {"bring": "halves", "evidence": False},
         "slow": {"use": True},
         "meta": {"use": True},
         "gate": {"pace": "eager", "alpha": 0.05},

@@ -81,6 +81,7 @@ def main(job_file: str, result_file: str) -> None:
         run_dir=job["folder"],
         logger=Quiet(),
         seed=job["seed"],
+        **job.get("settings", {}),
     )
     texts = [candidate["system_prompt"] for candidate in found.candidates]
     accepted = [

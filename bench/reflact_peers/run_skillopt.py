@@ -117,7 +117,7 @@ def attempt(task, skill, solved, folder):
 def epochs(job):
     """The least number of epochs whose planned calls pass the budget: steps, gates, slow updates from the second on."""
     train, select = len(job["tasks"]["train"]), len(job["tasks"]["select"])
-    steps = math.ceil(train / job["batch"])
+    steps = math.ceil(train / job.get("settings", {}).get("batch_size", job["batch"]))
     count, calls = 1, select + train + steps * select
     while calls <= job["budget"]:
         count, calls = count + 1, calls + train + steps * select + 2 * min(20, train)
@@ -125,7 +125,7 @@ def epochs(job):
 
 
 def config(job, folder):
-    """The flat config of the trainer."""
+    """The flat config of the trainer; `settings` of the job go over it."""
     url = f"http://127.0.0.1:{job['port']}/v1"
     return {
         "out_root": str(folder / "out"),
@@ -156,6 +156,7 @@ def config(job, folder):
         "sel_env_num": 0,
         "test_env_num": 0,
         "eval_test": True,
+        **job.get("settings", {}),
     }
 
 

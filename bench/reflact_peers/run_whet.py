@@ -71,7 +71,9 @@ def main(job_file: str, result_file: str) -> None:
             after = text_of(judgement.candidate.policy.playbook)
             accepted.append([current, after])
             current = after
-    Path(result_file).write_text(json.dumps({"best": text_of(result.best), "accepted": accepted}))
+    Path(result_file).write_text(
+        json.dumps({"best": text_of(result.best), "accepted": accepted, "decisions": len(result.judge.judgements)})
+    )
 
 
 if __name__ == "__main__":

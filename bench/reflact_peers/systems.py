@@ -46,6 +46,9 @@ class Outcome:
     useless: int
     bytes: int
     text: str
+    decisions: int = 0
+    acceptances: int = 0
+    """Candidates that were judged, and those of them that were taken, where a system says so."""
 
     @property
     def tokens(self) -> int:
@@ -74,6 +77,7 @@ def run(
     batch: int = 30,
     answer: Answer | None = None,
     settings: dict[str, Any] | None = None,
+    carried: Path | None = None,
 ) -> Outcome:
     """A system from the starting skill to the end of its budget, in a process of its own."""
     desk = Desk(world, seed, budget, answer)
@@ -92,22 +96,33 @@ def run(
         }
         (folder / "run").mkdir()
         (folder / "job.json").write_text(json.dumps(job))
-        wall, cpu = _timed([str(interpreter(system)), str(HERE / f"run_{system}.py")], folder)
+        python, extra = command(system, carried)
+        wall, cpu = _timed([str(python), str(HERE / f"run_{system}.py")], folder, extra)
         found = json.loads((folder / "result.json").read_text())
     return _outcome(system, world, desk, found, wall, cpu)
 
 
-def _timed(command: list[str], folder: Path) -> tuple[float, float]:
+def command(system: System, carried: Path | None) -> tuple[Path, dict[str, str]]:
+    """The interpreter of a system and what its environment needs: a peer's packages, where they were carried along."""
+    if system == "whet" or carried is None:
+        return interpreter(system), {}
+    return Path(sys.executable), {"PYTHONPATH": str((carried / system).resolve())}
+
+
+def _timed(command: list[str], folder: Path, extra: dict[str, str]) -> tuple[float, float]:
     """Seconds on the wall and of CPU that a program took, its own children included."""
     began = time.perf_counter()
     with (folder / "said.txt").open("wb") as said:
         process = subprocess.Popen(
-            [*command, str(folder / "job.json"), str(folder / "result.json")], stdout=said, stderr=said
+            [*command, str(folder / "job.json"), str(folder / "result.json")],
+            stdout=said,
+            stderr=said,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **extra},
         )
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        sys.exit(f"{' '.join(command)} failed:\n{(folder / 'said.txt').read_text()[-3000:]}")
+        raise RuntimeError(f"{' '.join(command)} failed:\n{(folder / 'said.txt').read_text()[-3000:]}")
     return time.perf_counter() - began, used.ru_utime + used.ru_stime
 
 
@@ -133,4 +148,6 @@ def _outcome(system: System, world: World, desk: Desk, found: dict, wall: float,
         useless=len(world.useless(present)),
         bytes=len(best.encode()),
         text=best,
+        decisions=found.get("decisions", 0),
+        acceptances=len(found["accepted"]),
     )

@@ -20,6 +20,8 @@ from typing import ClassVar
 POOL = Path(__file__).with_name("pool.toml")
 SIZES = {"train": 60, "select": 42, "test": 24}
 QUANTILES = 401
+AT = [NormalDist().inv_cdf((step + 0.5) / QUANTILES) for step in range(QUANTILES)]
+"""Where the tasks of a kind stand that stand for all of them."""
 
 _SPACE = re.compile(r"\s+")
 
@@ -101,9 +103,11 @@ class World:
     def score(self, present: Iterable[str]) -> float:
         """The mean solve probability over all tasks there could be, kinds alike: by quantiles of the normal law."""
         edits = tuple(present)
-        normal = NormalDist()
-        at = [normal.inv_cdf((step + 0.5) / QUANTILES) for step in range(QUANTILES)]
-        return sum(self.chance(edits, kind, z) for kind in self.kinds for z in at) / (len(self.kinds) * QUANTILES)
+        total = 0.0
+        for kind in self.kinds.values():
+            level = kind.base + self.shift(edits, kind.name)
+            total += sum(1.0 / (1.0 + math.exp(-(level + kind.spread * z))) for z in AT)
+        return total / (len(self.kinds) * QUANTILES)
 
     def true_score(self, text: str) -> float:
         return self.score(self.present(text))
@@ -172,10 +176,13 @@ FAMILIES: Mapping[str, Mapping[str, float]] = {
 }
 """Families of pools: how many edits of each class there are, and how large their effects are beside `pool.toml`."""
 
+NULL = {"helpful": 0, "null": 60, "harmful": 0, "mixed": 0, "duplicate": 0, "redundant": 0, "size": 1.0}
+"""A pool in which no edit does anything."""
+
 
 def drawn_world(family: str, seed: int) -> World:
     """A pool drawn from a seed: the kinds of `pool.toml` with other odds, and edits with effects of their own."""
-    fixed, shape, rng = load_world(), FAMILIES[family], Random(f"pool/{family}/{seed}")
+    fixed, shape, rng = load_world(), NULL if family == "null" else FAMILIES[family], Random(f"pool/{family}/{seed}")
     kinds = {
         name: Kind(name, round(rng.uniform(-1.6, 0.6), 2), kind.spread, kind.question)
         for name, kind in fixed.kinds.items()

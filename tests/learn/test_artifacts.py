@@ -103,7 +103,7 @@ def test_every_step_record_holds_every_key(run: TrainResult) -> None:
     for record in history:
         assert fits(record, STEP)
         assert set(record["timing"]) == {
-            f"{name}_s" for name in ("rollout", "reflect", "aggregate", "select", "update", "evaluate")
+            f"{name}_s" for name in ("rollout", "reflect", "aggregate", "select", "update", "probe", "evaluate")
         }
         assert fits(
             record, {"n_execution_lapse_notes": int, "n_appendix_notes_added": int, "n_appendix_notes_total": int}

@@ -35,7 +35,7 @@ def small_run(folder: Path) -> dict[str, bytes]:
     settings = config(
         train={"epochs": 2, "batch_size": 8},
         reflect={"minibatch": 4, "failures_only": True, "lapses": True},
-        update={"scheduler": "autonomous", "credit": True},
+        update={"scheduler": "autonomous", "credit": True, "evidence": True, "probes": 2, "probe_tasks": 4},
         slow={"idle": True, "samples": 2},
         gate={"name": "strict"},
         control={"concurrency": 6},
@@ -80,7 +80,9 @@ def reusing_run(folder: Path) -> dict[str, bytes]:
     settings = validate(ReflactConfig, {**base, **sizes}, "test")
     result = trained(folder, settings, optimiser=useless, env=Kinds(train=8, select=12, test=4))
     assert not any(judgement.accepted for judgement in result.judge.judgements)
-    assert result.summary["token_summary"]["rollout"]["calls"] == 8
+    probed = sum(len(probe.rollouts) for state in result.training.steps for probe in state.proposal.probes)
+    assert probed > 0
+    assert result.summary["token_summary"]["rollout"]["calls"] == 8 + probed
     assert sum(len(state.evidence.rollouts) for state in result.training.steps if state.evidence) == 16
     return timeless(folder)
 

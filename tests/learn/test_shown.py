@@ -125,7 +125,8 @@ def test_images_are_shown_where_the_config_says_so(tmp_path: Path) -> None:
     assert max(seen) == 1
 
 
-def test_what_was_undecided_is_not_proposed_for_ever(tmp_path: Path) -> None:
+@pytest.mark.parametrize("evidence", [False, True])
+def test_what_was_undecided_is_not_proposed_for_ever(tmp_path: Path, evidence: bool) -> None:
     """From a score of 0.00 no candidate is told from the playbook; each step must hear what the others tried."""
     proposed: list[str] = []
 
@@ -139,11 +140,16 @@ def test_what_was_undecided_is_not_proposed_for_ever(tmp_path: Path) -> None:
         return json.dumps({"batch_size": 1, "patch": {"edits": edits}})
 
     once = config(
-        train={"epochs": 2, "batch_size": 12}, reflect={"minibatch": 12}, slow={"use": False}, meta={"use": False}
+        train={"epochs": 2, "batch_size": 12},
+        reflect={"minibatch": 12},
+        update={"evidence": evidence},
+        slow={"use": False},
+        meta={"use": False},
     )
     result = trained(tmp_path / "run", once, optimiser=next_of, target=lambda request: "?")
     assert proposed == [*NULLS, ""]
-    assert "undecided" in {step.action for step in result.training.steps} or result.summary["total_rejects"]
+    actions = {step.action for step in result.training.steps}
+    assert "undecided" in actions or result.summary["total_rejects"] or (evidence and "skip_not_promising" in actions)
 
 
 MEGABYTE = "x" * 1_000_000

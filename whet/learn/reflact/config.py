@@ -49,8 +49,13 @@ class ReflactTrainSection(TrainSection):
 class ReflectSection(Section):
     """What the analyst is shown and asked for."""
 
-    minibatch: int = Field(default=8, ge=1, description="attempts in one analyst's prompt")
+    minibatch: int = Field(default=5, ge=1, description="attempts in one analyst's prompt")
     calls: int = Field(default=1, ge=0, description="analysts of a step, failures first; 0: as many as it takes")
+    enough: int = Field(
+        default=20,
+        ge=1,
+        description="pending edits in doubt from which on none is asked for; only where edits are weighed",
+    )
     failures_only: bool = False
     draws: int = Field(default=1, ge=1, description="attempts at each train task; above 1, solved beside failed")
     show: Literal["nothing", "score", "truth"] = Field(
@@ -88,10 +93,17 @@ class UpdateSection(Section):
     )
     credit: bool = Field(default=False, description="thin an accepted bundle by leaving out one edit at a time")
     evidence: bool = Field(
-        default=False, description="weigh edits by all rollouts so far: promising ones return, doubtful ones leave"
+        default=True, description="weigh edits by all rollouts so far, and bring to the gate what they speak for"
     )
+    probes: int = Field(default=4, ge=1, description="playbooks of a step that are tried on train tasks, for evidence")
+    probe_tasks: int = Field(default=6, ge=1, description="train tasks that each of them is tried on")
     max_bytes: int = Field(default=16_000, ge=200, description="the longest that body, hindsight and reminders may get")
     rewrite_tokens: int = Field(default=16_384, ge=256, description="tokens of a reply that holds a whole body")
+
+    @property
+    def weighs(self) -> bool:
+        """Whether edits are weighed; whole bodies and suggestions are no edits."""
+        return self.evidence and self.mode == "patch"
 
 
 class SlowSection(Section):
@@ -206,6 +218,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             "min_edits": 2,
             "merge": 8,
             "bring": "bundle",
+            "evidence": False,
             "max_bytes": 1_000_000,
             "rewrite_tokens": 64_000,
         },

@@ -12,7 +12,12 @@ from typing import Any
 
 from whet.learn.candidate import Change
 from whet.learn.judge import Action, Judgement, known
-from whet.learn.reflact.records import Pattern
+from whet.learn.reflact.effects import EditEffects, item_key
+from whet.learn.reflact.records import Item, Pattern
+from whet.types import Playbook
+
+WORDS = 160
+"""Characters of an edit in a reminder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class BundleResult:
             measured = f" ({self.before:.2f} → {self.after:.2f} on {self.tasks} tasks)"
         left_out = "leaving out " if self.without else ""
         return f"{self.verdict}{measured}: {left_out}" + " | ".join(
-            " ".join(str(item).split())[:160] for item in self.items
+            " ".join(str(item).split())[:WORDS] for item in self.items
         )
 
 
@@ -68,6 +73,8 @@ class StepMemory:
     failed: int
     patterns: tuple[Pattern, ...] = ()
     tried: tuple[BundleResult, ...] = ()
+    pool: tuple[Item, ...] = ()
+    """What joined the pending edits, where edits are weighed."""
 
     def as_data(self) -> dict[str, Any]:
         rejected = [bundle for bundle in self.tried if not bundle.accepted and not bundle.without]
@@ -102,3 +109,28 @@ def bundle_result(judgement: Judgement) -> BundleResult:
 def reminder(entries: Sequence[StepMemory], most: int) -> str:
     """The last steps as text for a prompt."""
     return "\n".join(str(entry) for entry in entries[-most:]) if most else ""
+
+
+def weighed_reminder(entries: Sequence[StepMemory], most: int, effects: EditEffects, playbook: Playbook) -> str:
+    """The last step in a line, and what the last steps proposed beside the playbook, each edit once with its promise.
+
+    Which bundle an edit was in says less of it than all attempts do, and takes more words.
+    """
+    if not entries or not most:
+        return ""
+    last = entries[-1]
+    lines = [f"Step {last.step} (epoch {last.epoch}): {last.failed} of {last.rollouts} attempts failed"]
+    there = " ".join(playbook.text.split())
+    pending = {item_key(item): _words(item) for entry in entries[-most:] for item in entry.pool}
+    told = [
+        f"{effects.known[key].helps:.2f} {words}" if key in effects.known else f"?    {words}"
+        for key, words in pending.items()
+        if words not in there
+    ]
+    if told:
+        lines += ["Proposed before, with how probably each helps:", *told]
+    return "\n".join(lines)
+
+
+def _words(item: Item) -> str:
+    return " ".join(str(item).removeprefix("append: ").split())[:WORDS]

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from whet.learn.reflact.aggregate import aggregate
 from whet.learn.reflact.notes import condensed, new_notes
-from whet.learn.reflact.records import EditSelection, Evidence, Patch, Revision
+from whet.learn.reflact.probes import Probe, WeighedBundle, in_doubt, weigh
+from whet.learn.reflact.records import EditSelection, Evidence, Item, Patch, Revision
 from whet.learn.reflact.reflect import reflect
 from whet.learn.reflact.select import scheduled, select
 from whet.learn.reflact.step import Step
@@ -26,6 +27,12 @@ class Proposal:
     merged: Patch | None = None
     chosen: EditSelection | None = None
     revision: Revision | None = None
+    applied: Revision | None = None
+    """The step's own proposals in the playbook, before they are weighed."""
+    pool: tuple[Item, ...] = ()
+    """What joins the pending edits."""
+    probes: list[Probe] = field(default_factory=list)
+    weighed: WeighedBundle | None = None
     notes: tuple[str, ...] = ()
     condensed: int = 0
     """Reminders that condensing took away."""
@@ -51,7 +58,8 @@ class Analyst:
         if asked == 0 and not step.config.reflect.lapses:
             proposal.trouble.append("the schedule allows no edit in this step")
             return
-        proposal.patches = await shop.timed(f"{where}/reflect", reflect(step, evidence, asked))
+        if step.book is None or len(in_doubt(step, step.book)) < step.config.reflect.enough:
+            proposal.patches = await shop.timed(f"{where}/reflect", reflect(step, evidence, asked))
         proposal.notes = new_notes(
             step.playbook.reminders, (note for patch in proposal.patches for note in patch.notes)
         )
@@ -60,7 +68,17 @@ class Analyst:
         proposal.trouble += proposal.merged.trouble
         items = proposal.merged.items
         proposal.chosen = await shop.timed(f"{where}/select", select(step, items, evidence))
-        proposal.revision = await shop.timed(f"{where}/update", self._update(step, proposal))
+        revision = await shop.timed(f"{where}/update", self._update(step, proposal))
+        proposal.revision = await shop.timed(f"{where}/probe", self._weighed(step, revision, proposal))
+
+    async def _weighed(self, step: Step, revision: Revision, proposal: Proposal) -> Revision | None:
+        """What goes to the gate: the revision as it is, or what all attempts speak for once it was tried too."""
+        if step.book is None or revision.whole:
+            return revision
+        proposal.applied, proposal.pool = revision, revision.items
+        step.book.enter_items(proposal.pool)
+        proposal.weighed = await weigh(step, step.book, proposal.probes)
+        return proposal.weighed.revision if proposal.weighed.promising else None
 
     async def _update(self, step: Step, proposal: Proposal) -> Revision:
         assert proposal.chosen is not None

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
-from whet.learn.reflact.effects import item_key
 from whet.learn.reflact.prompt_text import messages
-from whet.learn.reflact.records import Edit, EditSelection, Evidence, Item
+from whet.learn.reflact.records import EditSelection, Evidence, Item
 from whet.learn.reflact.replies import Unreadable, ask_json, listed, number_in, text_in, texts_in
 from whet.learn.reflact.schedule import budget_for
 from whet.learn.reflact.step import Step
@@ -27,14 +25,7 @@ async def select(step: Step, items: Sequence[Item], evidence: Evidence) -> EditS
     """The items to try. A budget of 0 is 0; without a budget all are tried."""
     if step.config.update.mode == "full_rewrite_minibatch":
         return EditSelection(tuple(items), None, len(items))  # whole bodies are not counted
-    proposed, weighed = weigh(step, items)
-    budget = scheduled(step)
-    chosen = await _within_budget(step, proposed, evidence, budget)
-    return replace(chosen, items=(*chosen.items, *weighed.items), ranking={**chosen.ranking, **weighed.as_data()})
-
-
-async def _within_budget(step: Step, items: Sequence[Item], evidence: Evidence, budget: int | None) -> EditSelection:
-    decision = None
+    budget, decision = scheduled(step), None
     if step.config.update.scheduler == "autonomous" and items:
         decision = await _chosen(step, items, evidence)
         budget = int(decision["learning_rate"])
@@ -45,43 +36,6 @@ async def _within_budget(step: Step, items: Sequence[Item], evidence: Evidence, 
     ranking = await _ranked(step, items, budget)
     kept = tuple(items[index] for index in ranking["selected_indices"])
     return EditSelection(kept, budget, len(items), ranking, decision)
-
-
-PROMISING, DOUBTFUL, HARMFUL = 0.8, 0.3, 0.1
-"""How probably an edit must help to return, may help and is still left out when it is proposed again, and may help and
-is still taken out of the playbook."""
-
-RETURNS = 2
-"""Edits that return in one step."""
-
-
-@dataclass(frozen=True, slots=True)
-class WeighedItems:
-    """What the evidence adds to the proposals of a step, and what it keeps from being tried again."""
-
-    items: tuple[Item, ...] = ()
-    left_out: tuple[Item, ...] = ()
-
-    def as_data(self) -> dict[str, Any]:
-        data = {"added_by_evidence": self.items, "left_out_by_evidence": self.left_out}
-        return {name: [item.as_data() for item in found] for name, found in data.items() if found}
-
-
-def weigh(step: Step, items: Sequence[Item]) -> tuple[tuple[Item, ...], WeighedItems]:
-    """The proposals that are not known to be doubtful; past edits that return, and deletions of harmful ones."""
-    if not step.config.update.evidence or step.config.update.mode != "patch":
-        return tuple(items), WeighedItems()
-    effects, policy = step.effects, step.policy
-    doubted = [item for item in items if (known := effects.of(item)) is not None and known.helps < DOUBTFUL]
-    kept = tuple(item for item in items if item not in doubted)
-    named = {item_key(item) for item in kept}
-    back = [effect.item for effect in effects.promising(policy, PROMISING) if item_key(effect.item) not in named]
-    gone = [
-        Edit("delete", target=effect.item.content.strip(), where=effect.item.where)
-        for effect in effects.doubtful(policy, HARMFUL)
-        if isinstance(effect.item, Edit)
-    ]
-    return kept, WeighedItems((*back[:RETURNS], *gone[:1]), tuple(doubted))
 
 
 async def _ranked(step: Step, items: Sequence[Item], budget: int) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from whet.learn.reflact.config import ReflactConfig
-from whet.learn.reflact.effects import EditEffects
-from whet.learn.reflact.memory import StepMemory, reminder
+from whet.learn.reflact.effects import EditBook, EditEffects
+from whet.learn.reflact.memory import StepMemory, reminder, weighed_reminder
 from whet.learn.reflact.prompt_text import OptimizerPrompts, playbook_sections
 from whet.learn.workshop import Workshop
 from whet.types import Playbook, Policy, Rollout
@@ -26,7 +26,14 @@ class Step:
     policy: Policy
     memory: tuple[StepMemory, ...] = ()
     meta: str = ""
+    book: EditBook | None = None
+    """All attempts so far by the edits of their playbooks, where the config wants them weighed."""
     effects: EditEffects = EditEffects()
+    """What the book says when the step begins."""
+    tasks: tuple[int, ...] = ()
+    """All train tasks of the run."""
+    judged: tuple[Policy, ...] = ()
+    """What the gate has compared with this very policy before."""
     solved: frozenset[int] = frozenset()
     """Train tasks that some policy of the run has solved."""
     known: Mapping[int, Sequence[Rollout]] = field(default_factory=dict)
@@ -54,10 +61,16 @@ class Step:
         """What every prompt of the optimiser begins with: the playbook, earlier steps, its own memo."""
         return [
             *playbook_sections(self.playbook),
-            ("earlier steps", reminder(self.memory, self.config.reflect.memory)),
+            ("earlier steps", self._remembered()),
             ("your memo", self.meta),
             ("the tasks", self.shop.env.about),
         ]
+
+    def _remembered(self) -> str:
+        most = self.config.reflect.memory
+        if self.book is None:
+            return reminder(self.memory, most)
+        return weighed_reminder(self.memory, most, self.effects, self.playbook)
 
 
 def prompts_of(shop: Workshop, config: ReflactConfig) -> OptimizerPrompts:

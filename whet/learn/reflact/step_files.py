@@ -13,6 +13,7 @@ from whet.learn import usage
 from whet.learn.documents import document
 from whet.learn.outcome_files import drawn, mean, result_of, write_lines
 from whet.learn.reflact.edits import size
+from whet.learn.reflact.probes import summary_of
 from whet.learn.reflact.records import Draft, EditOutcome
 from whet.learn.reflact.transcripts import shortened, task_name
 from whet.learn.workshop import Workshop
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from whet.learn.reflact.training import StepState
 
 ARMS: tuple[Arm, ...] = ("incumbent", "candidate")
-STAGES = ("rollout", "reflect", "aggregate", "select", "update", "evaluate")
+STAGES = ("rollout", "reflect", "aggregate", "select", "update", "probe", "evaluate")
 
 
 def write_step(folder: Path, shop: Workshop, state: StepState) -> dict[str, Any]:
@@ -75,8 +76,13 @@ def _write_proposal(place: Path, state: StepState) -> None:
         write_json(place / "ranked_edits.json", {"edits": items, "ranking_details": dict(proposal.chosen.ranking)})
         if proposal.chosen.decision is not None:
             write_json(place / "lr_decision.json", dict(proposal.chosen.decision))
+    if proposal.weighed is not None:
+        write_json(place / "probes.json", summary_of(proposal.weighed, proposal.pool))
     if proposal.notes:
         write_json(place / "appendix_notes.json", {"appendix_notes": list(proposal.notes)})
+    if proposal.applied is not None:
+        rows = proposal.applied.rows
+        write_json(place / "proposals_apply_report.json", [row.row(index) for index, row in enumerate(rows)])
     if proposal.revision is None:
         return
     rows = proposal.revision.rows

@@ -17,7 +17,7 @@ from whet.learn.judge import Judge, Judgement, Standing
 from whet.learn.learner import Assignment, Learner, Training
 from whet.learn.reflact.artifacts import TrainingFiles, counts
 from whet.learn.reflact.config import ReflactConfig
-from whet.learn.reflact.effects import EditEffects, edit_effects
+from whet.learn.reflact.effects import EditBook, EditEffects
 from whet.learn.reflact.epoch_end import EpochEnd, end_epoch
 from whet.learn.reflact.evaluate import evaluate
 from whet.learn.reflact.examples import Examples
@@ -61,6 +61,8 @@ class StepState:
             return "undecided"
         if self.stopped:
             return "stopped"
+        if self.proposal.weighed is not None and self.proposal.weighed.probes:
+            return "skip_not_promising"
         chosen, revision = self.proposal.chosen, self.proposal.revision
         if revision is not None and revision.items:
             return "skip_identical"
@@ -74,7 +76,9 @@ class StepState:
         failed = sum(rollout.score is not None and not rollout.score.hard for rollout in rollouts)
         patterns = tuple(pattern for patch in self.proposal.patches for pattern in patch.patterns)
         tried = tuple(bundle_result(judgement) for judgement in self.judgements if judgement.action != "skip_identical")
-        return StepMemory(self.step.epoch, self.step.number, self.action, len(rollouts), failed, patterns, tried)
+        return StepMemory(
+            self.step.epoch, self.step.number, self.action, len(rollouts), failed, patterns, tried, self.proposal.pool
+        )
 
 
 @dataclass(slots=True)
@@ -125,10 +129,13 @@ class ReflactTraining(Training):
         memory = tuple(state.entry() for state in self.steps if state.step.epoch == epoch or not forget)
         memo = self.ends[-1].meta if self.ends else ""
         current = self.judge.current.policy
-        number = len(self.steps) + 1
+        number, book = len(self.steps) + 1, self._book()
         step = Step(
             *(self.shop, self.config, epoch, number, in_epoch, self.total, current, memory, memo),
-            effects=self._effects(),
+            book=book,
+            effects=book.effects() if book else EditEffects(),
+            tasks=self.tasks,
+            judged=self._judged(current),
             solved=self._solved(),
             known=self._known(current) if self.config.train.reuse else {},
         )
@@ -151,13 +158,27 @@ class ReflactTraining(Training):
         state.complete = True
         self.moved()
 
-    def _effects(self) -> EditEffects:
-        """What all attempts so far say of every edit, where the config wants to know."""
-        if not self.config.update.evidence:
-            return EditEffects()
-        rolled = [(state.step.policy, state.evidence.rollouts) for state in self.steps if state.evidence]
+    def _book(self) -> EditBook | None:
+        """All attempts so far by the edits of their playbooks, where the config wants edits weighed."""
+        if not self.config.update.weighs:
+            return None
         kinds = [self.shop.env.label("select", task).kind for task in self.shop.select]
-        return edit_effects(self.judge.initial, self.judge.judgements, rolled, kinds)
+        book = EditBook(self.judge.initial, kinds)
+        for state in self.steps:
+            book.enter_items(state.proposal.pool)
+        for judgement in self.judge.judgements:
+            book.enter_judgement(judgement)
+        for state in self.steps:
+            book.enter_rollouts(state.step.policy, state.evidence.rollouts if state.evidence else ())
+            for probe in state.proposal.probes:
+                book.enter_changes(state.step.policy, probe.policy, probe.changes)
+                book.enter_rollouts(probe.policy, probe.rollouts)
+        return book
+
+    def _judged(self, policy: Policy) -> tuple[Policy, ...]:
+        """Candidates that the gate has compared with this policy."""
+        judged = (judgement for judgement in self.judge.judgements if judgement.incumbent == policy)
+        return tuple(judgement.candidate.policy for judgement in judged)
 
     def _solved(self) -> frozenset[int]:
         """Train tasks that were ever solved."""
@@ -238,6 +259,8 @@ class ReflactLearner(Learner):
         """Train rollouts of all epochs; sets of examples are tried besides, or an epoch is compared with the next."""
         tries = config.examples.tries * config.examples.probe * planned_steps(config, tasks)
         compared = 2 * config.slow.samples * (config.train.epochs - 1) if config.slow.use or config.meta.use else 0
+        section = config.update
+        compared += section.probes * section.probe_tasks * planned_steps(config, tasks) if section.weighs else 0
         return config.train.epochs * tasks * config.reflect.draws + (compared if self.consults(config) else tries)
 
     def forces(self, config: ReflactConfig) -> bool:

@@ -128,7 +128,7 @@ def _attempt(
         lines.append(f"Graded: {'solved' if score.hard else 'not solved'}, {score.reason} {score.detail}".rstrip())
     told = feedback_on(rollout, env) if show == "truth" else None
     if told is not None and not (score and score.hard):
-        lines += _feedback_lines(told, limit // 3)
+        lines += _feedback_lines(told, limit // 3, f"{score.reason}: {score.detail}" if score else "")
     lines.append(fitted(_passages(rollout, shared), limit))
     if solved is not None:
         answers = "\n".join(_said(turn.reply.as_message()) for turn in solved.turns if turn.role == "target")
@@ -143,9 +143,10 @@ def feedback_on(rollout: Rollout, env: Environment) -> Feedback | None:
     return env.feedback(env.task("train", rollout.ticket.index), rollout)
 
 
-def _feedback_lines(told: Feedback, limit: int) -> list[str]:
-    """What the conversation below does not say already: the last words stand there."""
-    named = (("Expected", told.expected), ("Why", told.why), ("Evidence", told.evidence))
+def _feedback_lines(told: Feedback, limit: int, graded: str) -> list[str]:
+    """What neither the grade above nor the conversation below says already: the last words stand there."""
+    why = "" if told.why.strip() == graded.strip() else told.why
+    named = (("Expected", told.expected), ("Why", why), ("Evidence", told.evidence))
     return [f"{name}: {shortened(text.strip(), limit)}" for name, text in named if text.strip()]
 
 
