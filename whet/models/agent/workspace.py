@@ -156,7 +156,7 @@ def files_of(playbook: Playbook) -> dict[str, str]:
             raise WhetError(f"the playbook's file {name!r} cannot lie in a workspace: give it a plain relative name.")
         files[name] = text
     shown = [
-        f"### Example {n}\n\n{example.question}\n\nA good answer:\n\n{example.answer}"
+        f"### Example {n}\n\n{example.question}\n\nA good answer:\n\n{example.told}"
         for n, example in enumerate(playbook.examples, 1)
     ]
     parts_of_skill = [playbook.text, *(("## Worked examples", *shown) if shown else ())]
