@@ -89,7 +89,7 @@ def test_a_playbook_with_a_bank_can_be_written_and_read(tmp_path) -> None:  # ty
 @pytest.mark.parametrize("wrong", ['{"bank": [{"question": "q"}]}', '{"nearest": -1}', '{"nearest": "all"}'])
 def test_a_bank_that_is_none_is_refused(tmp_path, wrong: str) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "p.json").write_text(wrong)
-    with pytest.raises(WhetError, match="of the bank|whole number"):
+    with pytest.raises(WhetError, match=r"of the bank|whole number"):
         read_playbook(str(tmp_path / "p.json"))
 
 
