@@ -98,6 +98,12 @@ class Workshop:
         rolled = await self.session.roll(policy, tickets, purpose, TRAIN_FAULTS)
         return tuple(rollout for rollout in rolled if rollout is not None)
 
+    def after(self, other: Workshop) -> None:
+        """Goes on from what an earlier workshop of the same run has planned; a limit counts from here."""
+        self._planned |= other._planned
+        if self.max_rollouts is not None:
+            self.max_rollouts += len(self._planned)
+
     def _plan(self, planned: Planned) -> None:
         """Counts every rollout of the plan once, remembered or not: a resumed run stops where the first would have."""
         digests = {id(policy): policy_digest(policy) for policy, _ in planned}
