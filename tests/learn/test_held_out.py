@@ -22,6 +22,8 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], str]] = {
     "data": (f"data:{ORDERS}", {**COLUMNS, "check": "exact"}, "nothing"),
     "reasoning-gym": ("reasoning-gym/leg_counting", {}, "<answer>0</answer>"),
     "soup": ("soup", {}, '{"status": "limit", "reason": "x", "proof": "y"}'),
+    "ordebug": ("ordebug", {}, "I do not know."),
+    "groupqc": ("groupqc", {}, '{"verdict": "pass"}'),
     "stock": (str(Path(__file__).parents[2] / "examples/stock.py") + ":Stock", {}, "0"),
 }
 

@@ -21,6 +21,7 @@ from whet.gate.decision import Decision
 from whet.gate.evidence import Bank
 from whet.gate.paired import PairedGate
 from whet.keys import digest, policy_digest, rollout_key
+from whet.learn.coaching import CoachedEnvironment
 from whet.learn.leaks import LeakWatch
 from whet.learn.sealed import SealedEnvironment
 from whet.learn.usage import stage_of
@@ -90,12 +91,23 @@ class Workshop:
     # ------------------------------------------------------------------------------------------- rollouts
 
     async def roll(
-        self, purpose: str, policy: Policy, tasks: Sequence[int], *, draws: int = 1, split: Split = "train"
+        self,
+        purpose: str,
+        policy: Policy,
+        tasks: Sequence[int],
+        *,
+        draws: int = 1,
+        split: Split = "train",
+        coach: bool = False,
     ) -> tuple[Rollout, ...]:
-        """Attempts at `tasks` in the order given, draw after draw; what met a fault is left out."""
+        """Attempts at `tasks` in the order given, draw after draw; what met a fault is left out.
+
+        With `coach`, the policy is told how its attempt was graded and tries once more (`whet.learn.coaching`).
+        """
         tickets = [Ticket(purpose, split, task, draw) for draw in range(draws) for task in tasks]
         self._plan([(policy, ticket) for ticket in tickets])
-        rolled = await self.session.roll(policy, tickets, purpose, TRAIN_FAULTS)
+        session = self.session.within(CoachedEnvironment(self.env)) if coach else self.session
+        rolled = await session.roll(policy, tickets, purpose, TRAIN_FAULTS)
         return tuple(rollout for rollout in rolled if rollout is not None)
 
     def after(self, other: Workshop) -> None:

@@ -38,6 +38,9 @@ class ReflactTrainSection(TrainSection):
     epochs: int = Field(default=4, ge=1)
     batch_size: int = Field(default=40, ge=1)
     accumulation: int = Field(default=1, ge=1, description="batches rolled out before one update")
+    eval_feedback: bool = Field(
+        default=False, description="tell the policy how a train attempt was graded and let it try once more"
+    )
     reuse: bool = Field(default=False, description="do not attempt a train task again with the very same policy")
 
     @property

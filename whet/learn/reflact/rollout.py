@@ -50,7 +50,8 @@ async def roll_out(step: Step, tasks: Sequence[int]) -> Evidence:
         again = {task: known[:draws] for task in part if len(known := step.known.get(task, ())) >= draws}
         fresh = [task for task in part if task not in again]
         purpose = f"train/{step.where}/b{index}"
-        rolled = await step.shop.roll(purpose, step.policy, fresh, draws=draws) if fresh else ()
+        coach = step.config.train.eval_feedback
+        rolled = await step.shop.roll(purpose, step.policy, fresh, draws=draws, coach=coach) if fresh else ()
         rollouts = (*rolled, *(rollout for attempts in again.values() for rollout in attempts))
         seed = seed_for("reflact", "batch", step.config.train.seed, step.where, index)
         batches.append(Batch(index, seed, rollouts, len(part) * draws))
