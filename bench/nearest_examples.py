@@ -29,7 +29,10 @@ from whet.run.floor import FLOOR, played_for
 from whet.run.train import run_training
 from whet.types import Outcome
 
-ROWS, TRAIN, SELECT, TEST = 180, 40, 24, 40
+ROWS = 180
+
+FULL = {"tasks": 40, "batch_size": 40, "select": 24, "test": 40}
+QUICK = {"tasks": 24, "batch_size": 24, "select": 16, "test": 20}
 
 Row = dict[str, str]
 
@@ -119,15 +122,15 @@ def trained(name: str, folder: Path, quick: bool) -> dict[str, Any]:
             "name": f"data:{written(name, folder)}",
             "args": {"prompt": "{text}", "answer": "answer", "check": "exact", "split": "split"},
         }
-    section = {
-        "proposer": "examples", "epochs": 1, "batch_size": TRAIN, "tasks": TRAIN, "select": SELECT,
-        "test": 20 if quick else TEST,
-    }  # fmt: skip
+    section = {"proposer": "examples", "epochs": 1, **(QUICK if quick else FULL)}
     data = {
         "env": env,
-        "target": {"model": "embedded:smollm2", "sampling": {"temperature": 0.0, "max_tokens": 48}},
+        "target": {
+            "model": "embedded:smollm2",
+            "sampling": {"temperature": 0.0, "max_tokens": 48 if name == "stock" else 16},
+        },
         "train": section,
-        "examples": {"choice": "nearest", "tries": 1, "probe": 8, "take": 4, "most": 4},
+        "examples": {"choice": "nearest", "tries": 1, "probe": 8, "take": 3, "most": 3},
         "limits": {"turns": 4},
     }
     config = validate(ReflactConfig, data, "bench")

@@ -6,12 +6,14 @@ for itself, and counted.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from whet import wire
 from whet.ledger.schema import EFFECTS, EVENTS, FAULTS, POLICIES, ROLLOUTS, TRANSCRIPTS, Table
 from whet.ledger.store import Ledger
-from whet.ledger.writer import LedgerWriter
+
+if TYPE_CHECKING:
+    from whet.ledger.writer import LedgerWriter
 
 CONTINUED = "continued"
 """The event that says what was taken over, and from whom."""

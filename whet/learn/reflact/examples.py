@@ -93,7 +93,7 @@ class Examples:
         if section.choice != "fixed":
             room = max(0, section.bank - len(step.playbook.bank))
             added, names = tuple(worked.example for worked in pool[:room]), tuple(worked.name for worked in pool[:room])
-            for many in dict.fromkeys((section.take, section.most, max(1, section.take // 2))):
+            for many in list(dict.fromkeys((section.take, section.most, max(1, section.take // 2))))[: section.tries]:
                 yield (FillBank(added, many, names),), set()  # a task is never shown itself from a bank
 
     async def _try(
