@@ -123,3 +123,23 @@ def test_a_run_that_has_not_ended_is_finished_first(tmp_path: Path) -> None:
     assert stopped.stopped
     with pytest.raises(WhetError, match="whet resume run"):
         more(tmp_path, Told(), "train.epochs=1")
+
+
+@pytest.mark.parametrize("calls", [0, 9, 60])
+def test_a_continued_run_that_was_killed_ends_as_if_it_had_not_been(tmp_path: Path, calls: int) -> None:
+    first(tmp_path)
+    whole = more(tmp_path, Told(), "train.epochs=1", name="whole")
+    left = [calls]
+
+    def dying(request: Request) -> str:
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return target(request)
+
+    with pytest.raises(KeyboardInterrupt):
+        more(tmp_path, Told(answer=dying), "train.epochs=1")
+    result = more(tmp_path, Told(), "train.epochs=1")
+    assert result.judge.best == whole.judge.best
+    for name in ("history.json", "best_playbook.json", "current_playbook.json", "splits.json"):
+        assert timeless(tmp_path / "more")[name] == timeless(tmp_path / "whole")[name]

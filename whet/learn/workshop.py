@@ -21,7 +21,7 @@ from whet.gate.decision import Decision
 from whet.gate.evidence import Bank
 from whet.gate.paired import PairedGate
 from whet.keys import digest, policy_digest, rollout_key
-from whet.learn.coaching import CoachedEnvironment
+from whet.learn.coach import CoachedEnvironment
 from whet.learn.leaks import LeakWatch
 from whet.learn.sealed import SealedEnvironment
 from whet.learn.usage import stage_of
@@ -102,7 +102,7 @@ class Workshop:
     ) -> tuple[Rollout, ...]:
         """Attempts at `tasks` in the order given, draw after draw; what met a fault is left out.
 
-        With `coach`, the policy is told how its attempt was graded and tries once more (`whet.learn.coaching`).
+        With `coach`, the policy is told how its attempt was graded and tries once more (`whet.learn.coach`).
         """
         tickets = [Ticket(purpose, split, task, draw) for draw in range(draws) for task in tasks]
         self._plan([(policy, ticket) for ticket in tickets])

@@ -18,7 +18,7 @@ from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.files import own_folder, owner_only, sweep, write_atomically
 from whet.keys import digest
-from whet.ledger.inherit import CONTINUED, inherit
+from whet.ledger.inheritance import CONTINUED, inherit
 from whet.ledger.store import FILE, Ledger
 from whet.ledger.writer import LedgerWriter
 from whet.models.base import Model

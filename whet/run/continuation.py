@@ -18,7 +18,8 @@ from whet.config.playbooks import read_playbook
 from whet.config.train import DEFAULT_LEARNER, TrainConfig
 from whet.errors import WhetError
 from whet.learn.learner import learner_named
-from whet.ledger.store import Ledger
+from whet.ledger.inheritance import apart
+from whet.ledger.store import CONSULTED, Ledger
 from whet.rollout.claim import CONFIG, PLAYBOOK, differing
 from whet.rollout.session import DONE, ENDED
 from whet.run.train import KIND, load_train_config
@@ -43,8 +44,9 @@ class TrainContinuation:
     def lines(self) -> list[str]:
         """For a person, before anything begins."""
         with Ledger.read(self.folder) as ledger:
-            counts = ledger.counts()
-        said = [f"continues {self.folder.name}: {counts['rollouts']} rollouts and {counts['effects']} effects known"]
+            rollouts = sum(not apart(outcome.ticket.purpose) for outcome in ledger.outcomes() if not outcome.fault)
+            replies = sum(1 for _ in ledger.effects(CONSULTED))
+        said = [f"continues {self.folder.name}: {rollouts} rollouts and {replies} replies of an optimiser are known"]
         return said + [f"  changed: {line}" for line in self.changed or ("nothing: as many epochs again",)]
 
 

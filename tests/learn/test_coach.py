@@ -9,7 +9,7 @@ from reflact_world import Kinds, config, trained
 
 from whet.envs.registry import load_environment
 from whet.errors import LimitReached
-from whet.learn.coaching import AFTER, coached
+from whet.learn.coach import AFTER, coached
 from whet.models.base import Request
 from whet.rollout.drive import drive
 from whet.types import Ask, Reply, ToolCall

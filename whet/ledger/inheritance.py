@@ -33,17 +33,17 @@ def inherit(own: LedgerWriter, other: Ledger, run: str) -> None:
             rows[POLICIES].append((own.number(POLICIES), digest, body))
     numbers: dict[int, int] = {}
     for seq, purpose, *rest in other.table(ROLLOUTS, ROLLOUTS.columns):
-        if not _apart(purpose):
+        if not apart(purpose):
             numbers[seq] = own.number(ROLLOUTS)
             rows[ROLLOUTS].append((numbers[seq], purpose, *rest))
     for seq, body in other.table(TRANSCRIPTS, TRANSCRIPTS.columns):
         if seq in numbers:
             rows[TRANSCRIPTS].append((numbers[seq], body))
     for _, purpose, *rest in other.table(FAULTS, FAULTS.columns):
-        if not _apart(purpose):
+        if not apart(purpose):
             rows[FAULTS].append((own.number(FAULTS), purpose, *rest))
     for _, key, kind, purpose, *rest in other.table(EFFECTS, EFFECTS.columns):
-        if not _apart(purpose):
+        if not apart(purpose):
             rows[EFFECTS].append((own.number(EFFECTS), key, kind, purpose, *rest))
     said = {"run": run, "rollouts": len(rows[ROLLOUTS]), "effects": len(rows[EFFECTS])}
     at = other.last_commit()
@@ -51,5 +51,6 @@ def inherit(own: LedgerWriter, other: Ledger, run: str) -> None:
     own.write({table: each for table, each in rows.items() if each} | {EVENTS: [told]})
 
 
-def _apart(purpose: str) -> bool:
+def apart(purpose: str) -> bool:
+    """Whether what a purpose names belongs to the claim of its own run."""
     return purpose.split("/")[0].split(",")[0] in APART
