@@ -243,7 +243,8 @@ class ReflactLearner(Learner):
 
     def rollouts(self, config: ReflactConfig, tasks: int) -> int:
         """Train rollouts of all epochs; sets of examples are tried besides, or an epoch is compared with the next."""
-        tries = config.examples.tries * config.examples.probe * planned_steps(config, tasks)
+        sets = config.examples.tries * (2 if config.examples.choice == "both" else 1)
+        tries = sets * config.examples.probe * planned_steps(config, tasks)
         compared = 2 * config.slow.samples * (config.train.epochs - 1) if config.slow.use or config.meta.use else 0
         return config.train.epochs * tasks * config.reflect.draws + (compared if self.consults(config) else tries)
 
