@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
 import orjson
 
-from whet.types import Policy, Task, Ticket
+from whet.types import Example, Playbook, Policy, Sampling, Task, Ticket
 
 _CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
 
@@ -73,8 +74,46 @@ def _tagged(value: Any) -> Any:
     return value
 
 
+@dataclass(frozen=True, slots=True)
+class _PlainExample:
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class _PlainPlaybook:
+    body: str
+    examples: tuple[_PlainExample, ...]
+    files: Mapping[str, str]
+    hindsight: str
+    reminders: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _PlainPolicy:
+    model: str
+    sampling: Sampling
+    playbook: _PlainPlaybook | Playbook
+
+
+def _named(value: Any) -> Any:
+    """A record under the name that it had before it could hold more: what makes no use of that keeps its digest."""
+    if isinstance(value, Policy):
+        return _PlainPolicy(value.model, value.sampling, _named(value.playbook))
+    if isinstance(value, Playbook):
+        examples = tuple(map(_named, value.examples))
+        if value.bank or value.nearest or not all(isinstance(example, _PlainExample) for example in examples):
+            return value
+        return _PlainPlaybook(value.body, examples, value.files, value.hindsight, value.reminders)
+    if isinstance(value, Example) and not (value.steps or value.kin):
+        return _PlainExample(value.question, value.answer)
+    return value
+
+
 def digest(*values: Any) -> str:
     """32 hex digits that stand for the content of `values`: JSON-like data and our own records."""
+    if any(isinstance(value, Policy | Playbook | Example) for value in values):
+        values = tuple(map(_named, values))
     return hashlib.blake2b(canonical(values), digest_size=16).hexdigest()
 
 
@@ -91,6 +130,11 @@ def seed_for(*names: str | int) -> int:
 def task_digest(task: Task) -> str:
     """The content of a task, wherever it stands: split and index do not enter."""
     return digest(task.label, task.messages, task.truth, task.data)
+
+
+def question_digest(question: str) -> str:
+    """What a question is known again by; spaces and case do not make another one of it."""
+    return digest(" ".join(question.casefold().split()))[:16]
 
 
 def policy_digest(policy: Policy) -> str:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from whet.envs.base import ask, call, complaints, work
-from whet.types import Ask, Feedback, Message, Reply, ToolCall, ToolSpec, Work, WorkResult, tool_result
+from whet.errors import FaultError
+from whet.types import Ask, Fault, Feedback, Message, Reply, ToolCall, ToolSpec, Work, WorkResult, tool_result
 
 __all__ = [
     "Feedback",
@@ -24,12 +25,16 @@ __all__ = [
     "ask_with_tools",
     "call",
     "complaints",
+    "mcp_tools",
     "tool_result",
     "work",
 ]
 
 TURNS = 8
 """Replies with calls that a policy may give before it has to answer."""
+
+PATIENCE = 120.0
+"""Seconds within which a server of tools must have told them."""
 
 LONGEST = 20_000
 """Characters of a tool's output that a policy is told."""
@@ -64,6 +69,23 @@ def ask_with_tools(
             told = tuple(answers)
         reply = yield from ask(told, tools=specs, corrections=0)
     return reply
+
+
+def mcp_tools(server: str, *, seconds: float = 30.0) -> Generator[Work, WorkResult, list[Tool]]:
+    """The tools of an MCP server that the config names (`[tools.mcp.NAME]`); each call has so many seconds."""
+    listed = yield from work(Work("mcp", {"server": server}, deadline=PATIENCE))
+    if not listed.ok:
+        raise FaultError(Fault("mcp_server", server, f"{listed.error}: {listed.detail}"))
+    return [
+        _served(server, ToolSpec(tool["name"], tool["description"], tool["schema"]), seconds) for tool in listed.value
+    ]
+
+
+def _served(server: str, spec: ToolSpec, seconds: float) -> Tool:
+    def use(arguments: Mapping[str, Any]) -> Work:
+        return Work("mcp", {"server": server, "tool": spec.name, "arguments": dict(arguments)}, seconds)
+
+    return Tool(spec, use)
 
 
 def _used(known: Mapping[str, Tool], asked: ToolCall) -> Generator[Work, WorkResult, str]:

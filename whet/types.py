@@ -6,6 +6,7 @@ Nothing here acts. A record is compared by value, hashed by content (`whet.keys`
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -188,10 +189,27 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A worked example: what was asked and what a good answer looks like."""
+    """A worked example: what was asked, what was said and called on the way, and what a good answer looks like.
+
+    `kin` names the questions (`whet.keys.question_digest`) of the tasks that belong to its own group: from a bank, it
+    is never shown to one of them.
+    """
 
     question: str
     answer: str
+    steps: tuple[Message, ...] = ()
+    kin: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """The steps and the answer as one text, for whoever reads it as such."""
+        return "\n".join((*map(_step, self.steps), self.answer))
+
+
+def _step(message: Message) -> str:
+    calls = [f"[call {call.name} {json.dumps(dict(call.arguments), ensure_ascii=False)}]" for call in message.calls]
+    text = f"[result] {message.text}" if message.author == "tool" else message.text
+    return "\n".join(part for part in (text, *calls) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +217,8 @@ class Playbook:
     """What a policy works from. The driver places it: the text as system text, examples as turns before the task.
 
     Each part is a field of its own, so that no edit of one can damage another: `body` is the skill, `hindsight` what
-    comparing epochs has taught, `reminders` short lines at its end, `files` what lies beside it.
+    comparing epochs has taught, `reminders` short lines at its end, `files` what lies beside it. `examples` stand
+    before every task; of the `bank`, each task gets the `nearest` that are most like it.
     """
 
     body: str = ""
@@ -207,10 +226,12 @@ class Playbook:
     files: Mapping[str, str] = field(default_factory=dict)
     hindsight: str = ""
     reminders: tuple[str, ...] = ()
+    bank: tuple[Example, ...] = ()
+    nearest: int = 0
 
     @property
     def blank(self) -> bool:
-        return not (self.body or self.examples or self.files or self.hindsight or self.reminders)
+        return not (self.body or self.examples or self.files or self.hindsight or self.reminders or self.bank)
 
     @property
     def text(self) -> str:
@@ -226,14 +247,17 @@ class Playbook:
     def __repr__(self) -> str:
         """Short: a playbook can be a book."""
         first = next(iter(self.body.splitlines()), "")[:60]
+        bank = f", {self.nearest} of {len(self.bank)} nearest" if self.bank else ""
         return (
-            f"<Playbook {first!r}, {len(self.text)} characters, {len(self.examples)} examples, {len(self.files)} files>"
+            f"<Playbook {first!r}, {len(self.text)} characters, {len(self.examples)} examples{bank}, "
+            f"{len(self.files)} files>"
         )
 
     def _repr_html_(self) -> str:
         """For a notebook."""
         shown = [_pre(self.text)] if self.text else []
-        shown += [f"<p>{_plain(example.question)}<br>→ {_plain(example.answer)}</p>" for example in self.examples]
+        worked = (*self.examples, *self.bank)
+        shown += [f"<p>{_plain(example.question)}<br>→ {_plain(example.told)}</p>" for example in worked]
         return "".join(shown) or "<em>blank playbook</em>"
 
 

@@ -38,7 +38,7 @@ def dumps(value: Any, *, pretty: bool = False) -> bytes:
 
 _SAID = ("calls", "malformed", "call_id")
 _REPLIED = ("calls", "malformed", "version", "reasoning", "prompt_ids", "completion_ids", "logprobs", "files", "trace")
-_LEARNT = ("hindsight", "reminders")
+_LEARNT = ("hindsight", "reminders", "nearest")
 
 
 def _keep(data: Json, record: Any, names: tuple[str, ...]) -> None:
@@ -100,19 +100,37 @@ def reply_in(data: Mapping[str, Any]) -> Reply:
     )
 
 
+def example_out(example: Example) -> Json:
+    data: Json = {"question": example.question, "answer": example.answer}
+    if example.steps:
+        data["steps"] = [message_out(step) for step in example.steps]
+    _keep(data, example, ("kin",))
+    return data
+
+
+def example_in(data: Mapping[str, Any]) -> Example:
+    steps = tuple(message_in(step) for step in data.get("steps", ()))
+    return Example(data["question"], data["answer"], steps, tuple(data.get("kin", ())))
+
+
 def playbook_out(playbook: Playbook) -> Json:
-    data = {"body": playbook.body, "examples": playbook.examples, "files": dict(playbook.files)}
+    examples = [example_out(example) for example in playbook.examples]
+    data = {"body": playbook.body, "examples": examples, "files": dict(playbook.files)}
     _keep(data, playbook, _LEARNT)
+    if playbook.bank:
+        data["bank"] = [example_out(example) for example in playbook.bank]
     return data
 
 
 def playbook_in(data: Mapping[str, Any]) -> Playbook:
     return Playbook(
         data.get("body", ""),
-        tuple(Example(example["question"], example["answer"]) for example in data.get("examples", ())),
+        tuple(example_in(example) for example in data.get("examples", ())),
         dict(data.get("files", {})),
         data.get("hindsight", ""),
         tuple(data.get("reminders", ())),
+        tuple(example_in(example) for example in data.get("bank", ())),
+        data.get("nearest", 0),
     )
 
 

@@ -13,6 +13,7 @@ from reflact_world import config, trained
 from whet.envs.base import Environment
 from whet.envs.registry import load_environment
 from whet.models.base import Request
+from whet.run.train import TrainResult
 from whet.types import Split, Task
 
 ORDERS = str(Path(__file__).parents[2] / "examples/orders.csv")
@@ -22,6 +23,8 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], str]] = {
     "data": (f"data:{ORDERS}", {**COLUMNS, "check": "exact"}, "nothing"),
     "reasoning-gym": ("reasoning-gym/leg_counting", {}, "<answer>0</answer>"),
     "soup": ("soup", {}, '{"status": "limit", "reason": "x", "proof": "y"}'),
+    "ordebug": ("ordebug", {}, "I do not know."),
+    "groupqc": ("groupqc", {}, '{"verdict": "pass"}'),
     "stock": (str(Path(__file__).parents[2] / "examples/stock.py") + ":Stock", {}, "0"),
 }
 
@@ -47,11 +50,18 @@ def lines(task: Task) -> set[str]:
     return {line.strip() for text in (*said, *texts(task.truth)) for line in text.split("\n") if len(line) >= LEAST}
 
 
-def own_lines(env: Environment) -> set[str]:
-    """What the held-out tasks of the run have and no train task of it has."""
-    splits: tuple[Split, ...] = ("select", "test")
-    held_out = {line for split in splits for index in range(4) for line in lines(env.task(split, index))}
-    return held_out - {line for index in range(4) for line in lines(env.task("train", index))}
+def own_lines(env: Environment, result: TrainResult) -> tuple[set[str], set[str]]:
+    """What the held-out tasks of the run have and no train task of it has; and what the train tasks have."""
+    assert result.tested is not None
+    tested = {outcome.ticket.index for outcome in result.tested.outcomes["best"]}
+    played: dict[Split, set[int]] = {"select": set(result.judge.shop.select), "test": tested}
+    assert all(len(indices) == 4 for indices in played.values())
+    held_out = {
+        line for split, indices in played.items() for index in indices for line in lines(env.task(split, index))
+    }
+    tasks = result.training.tasks  # type: ignore[attr-defined]
+    known = {line for index in tasks for line in lines(env.task("train", index))}
+    return held_out - known, known
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -70,14 +80,16 @@ def test_no_line_of_a_held_out_task_reaches_the_optimiser(tmp_path: Path, family
         return json.dumps({"batch_size": 1, "patch": {"edits": [edit]}, "edits": [edit]})
 
     settled = config(
-        train={"epochs": 2, "batch_size": 2, "tasks": 4, "select": 4, "test": 4}, slow={"idle": True, "samples": 2}
+        train={"epochs": 2, "batch_size": 2, "tasks": 4, "select": 4, "test": 4},
+        slow={"idle": True, "samples": 2},
+        limits={"turns": 2},
     )
     result = trained(tmp_path / "run", settled, optimiser=listening, target=lambda request: reply, env=env)
     assert not result.stopped
     assert result.judge.judgements, "the gate has played select tasks"
-    secret = own_lines(env)
+    secret, known = own_lines(env, result)
     assert secret
     assert not [line for line in secret if any(line in text for text in heard)]
     shown = "\n".join(heard)
-    assert any(line in shown for index in range(4) for line in lines(env.task("train", index)))
+    assert any(line in shown for line in known)
     assert all(f"### {split}/" not in shown for split in ("select", "test"))

@@ -133,9 +133,15 @@ def evaluate(
 
 @app.command("train", no_args_is_help=True)
 def train(
-    config: Annotated[Path, typer.Argument(help="TOML file: env, target, train, and an optimizer or none.")],
+    config: Annotated[
+        Path | None, typer.Argument(help="TOML file: env, target, train, and an optimizer or none.")
+    ] = None,
     overrides: Annotated[
         list[str] | None, typer.Option("--set", help="Any key of the config, such as train.epochs=2.")
+    ] = None,
+    continues: Annotated[
+        str | None,
+        typer.Option("--continue", help="Go on from where this run ended, with its config or with CONFIG."),
     ] = None,
     playbook: Annotated[
         str | None, typer.Option("--playbook", "-p", help="Where to start: a file, a folder with SKILL.md, or 'blank'.")
@@ -152,7 +158,7 @@ def train(
     from whet.cli.train import train_command
 
     base = {"train": {"playbook": playbook, "seed": seed}}
-    train_command(config, tuple(overrides or ()), base=base, runs=runs, run=run, dry_run=dry_run)
+    train_command(config, tuple(overrides or ()), base=base, runs=runs, run=run, dry_run=dry_run, continues=continues)
 
 
 @app.command("ablate", no_args_is_help=True)

@@ -6,24 +6,38 @@ from pathlib import Path
 from typing import Any
 
 from whet.config.load import write_config
+from whet.errors import WhetError
 from whet.learn.learner import Training
+from whet.run.compose import Given
+from whet.run.continuation import continued
 from whet.run.train import TrainPlan, load_train_config, plan_training, run_training
 from whet.screen import Screen
 from whet.terminal import TerminalProgress, console, interruptible, print_page
 
 
 def train_command(
-    config: Path,
+    config: Path | None,
     overrides: tuple[str, ...],
     *,
     base: dict[str, Any],
     runs: Path,
     run: str | None,
     dry_run: bool,
+    continues: str | None = None,
 ) -> None:
-    settled = load_train_config(config, base, overrides)
-    plan = plan_training(settled)
-    out = console()
+    out, given = console(), Given()
+    if continues is not None:
+        if base["train"].get("playbook") is not None:
+            raise WhetError("--playbook: a run that is continued goes on from its own; leave the option out")
+        going_on = continued(continues, config, base, overrides, runs)
+        settled, given, runs = going_on.config, Given(playbook=going_on.initial), going_on.folder.parent
+        for line in going_on.lines():
+            out.print(line, soft_wrap=True)
+    elif config is None:
+        raise WhetError("name a config file, or a run to continue: whet train --continue RUN")
+    else:
+        settled = load_train_config(config, base, overrides)
+    plan = plan_training(settled, given)
     if dry_run:
         out.print(write_config(settled).decode())
     out.print(planned(plan))
@@ -32,7 +46,7 @@ def train_command(
             out.print(line, soft_wrap=True)
         return
     with interruptible():
-        result = run_training(settled, runs=runs, name=run, progress=TerminalProgress(), watch=Narrator(out))
+        result = run_training(settled, given, runs=runs, name=run, progress=TerminalProgress(), watch=Narrator(out))
     print_page(result.page(), out)
 
 

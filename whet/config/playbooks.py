@@ -14,8 +14,11 @@ from whet.types import Playbook
 BLANK = "blank"
 """The empty playbook, where a config names one."""
 
-EXAMPLES = "examples.jsonl"
-PARTS = {"body", "examples", "files", "hindsight", "reminders"}
+EXAMPLES, BANK = "examples.jsonl", "bank.jsonl"
+PARTS = {"body", "examples", "files", "hindsight", "reminders", "bank", "nearest"}
+
+NEAREST = 4
+"""How many of a bank each task is shown, where a folder holds one and nobody says."""
 
 
 def read_playbook(source: str) -> Playbook:
@@ -48,16 +51,19 @@ def _from_folder(folder: Path) -> Playbook:
     skill = folder / "SKILL.md"
     if not skill.is_file():
         raise WhetError(f"{folder}: a playbook folder needs a SKILL.md")
-    examples: list[Any] = []
-    if (folder / EXAMPLES).is_file():
-        examples = [orjson.loads(line) for line in (folder / EXAMPLES).read_bytes().splitlines() if line.strip()]
+    examples, bank = (_lines(folder / name) for name in (EXAMPLES, BANK))
     files = {
         str(file.relative_to(folder)): file.read_text(encoding="utf-8")
         for file in sorted(folder.rglob("*"))
-        if file.is_file() and file not in (skill, folder / EXAMPLES)
+        if file.is_file() and file not in (skill, folder / EXAMPLES, folder / BANK)
     }
     body = skill.read_text(encoding="utf-8").strip()
-    return wire.playbook_in(_checked(folder, {"body": body, "examples": examples, "files": files}))
+    banked = {"bank": bank, "nearest": NEAREST} if bank else {}
+    return wire.playbook_in(_checked(folder, {"body": body, "examples": examples, "files": files, **banked}))
+
+
+def _lines(file: Path) -> list[Any]:
+    return [orjson.loads(line) for line in file.read_bytes().splitlines() if line.strip()] if file.is_file() else []
 
 
 def _checked(path: Path, data: Any) -> dict[str, Any]:
@@ -66,9 +72,12 @@ def _checked(path: Path, data: Any) -> dict[str, Any]:
         raise WhetError(f"{path}: a playbook is an object with {', '.join(sorted(PARTS))}")
     if not isinstance(data.get("body", ""), str) or not isinstance(data.get("hindsight", ""), str):
         raise WhetError(f"{path}: the body of a playbook is text")
-    for place, example in enumerate(data.get("examples", ()), 1):
-        if not isinstance(example, dict) or not all(
-            isinstance(example.get(part), str) for part in ("question", "answer")
-        ):
-            raise WhetError(f"{path}: example {place} needs a 'question' and an 'answer', both text")
+    for where, field in (("", "examples"), ("of the bank ", "bank")):
+        for place, example in enumerate(data.get(field, ()), 1):
+            if not isinstance(example, dict) or not all(
+                isinstance(example.get(part), str) for part in ("question", "answer")
+            ):
+                raise WhetError(f"{path}: example {place} {where}needs a 'question' and an 'answer', both text")
+    if type(data.get("nearest", 0)) is not int or data.get("nearest", 0) < 0:
+        raise WhetError(f"{path}: 'nearest' says how many examples of the bank a task is shown: a whole number")
     return data

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from whet.config.playbooks import BLANK
+from whet.keys import bytes_digest
 from whet.types import Split
 
 
@@ -145,6 +147,21 @@ class GateSection(Section):
     args: dict[str, Any] = Field(default={}, description="arguments of the gate that have no key of their own")
 
 
+class McpSection(Section):
+    """A server of tools, started behind walls: it sees its program and what `show` names, and no network."""
+
+    command: tuple[str, ...] = Field(min_length=1, description="the program and its arguments")
+    show: tuple[str, ...] = Field(default=(), description="further files and folders that it may read")
+    start: float = Field(default=30.0, gt=0, description="seconds until it must have told its tools")
+    memory: int = Field(default=1024, ge=16, description="MiB of data that each of its processes may have")
+
+
+class ToolsSection(Section):
+    """Tools from elsewhere that an environment may call by name."""
+
+    mcp: dict[str, McpSection] = Field(default={}, description="MCP servers over stdio, by name")
+
+
 class PolicyConfig(Section):
     """What any run needs: who plays where, under which limits, with which means."""
 
@@ -152,18 +169,24 @@ class PolicyConfig(Section):
     target: RoleSection
     judge: RoleSection | None = None
     limits: LimitsSection = LimitsSection()
+    tools: ToolsSection = ToolsSection()
     control: ControlSection = ControlSection()
 
     starts_from: ClassVar[str] = ""
     """The section whose `playbook` the run starts from; '': it has none."""
 
     def identity(self) -> dict[str, Any]:
-        """What the result depends on, as plain data; a role whose shapes are left to its scheme is as it ever was."""
-        named = self.model_dump(mode="json", exclude={"control"})
-        for role in named.values():
+        """What the result depends on, as plain data: servers of tools with what the files of their commands hold.
+
+        A role whose shapes are left to its scheme is as it ever was.
+        """
+        found = self.model_dump(mode="json", exclude={"control"} if self.tools.mcp else {"control", "tools"})
+        for role in found.values():
             if isinstance(role, dict) and role.get("shapes", "") is None:
                 del role["shapes"]
-        return named
+        for name, server in self.tools.mcp.items():
+            found["tools"]["mcp"][name]["files"] = [_content(word) for word in (*server.command[1:], *server.show)]
+        return found
 
     @property
     def first_split(self) -> Split:
@@ -181,6 +204,12 @@ class PolicyConfig(Section):
             return self
         section = getattr(self, self.starts_from)
         return self.model_copy(update={self.starts_from: section.model_copy(update={"playbook": path})})
+
+
+def _content(path: str) -> str:
+    """What a file holds, by its digest; '' for a word that names none."""
+    file = Path(path)
+    return bytes_digest(file.read_bytes()) if file.is_file() else ""
 
 
 class EvalConfig(PolicyConfig):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -37,6 +37,15 @@ class TrainSection(Section):
     seed: int = 0
 
 
+class ContinuesSection(Section):
+    """The run that a training continues; written by `whet train --continue`, so that the config holds all of it."""
+
+    run: str
+    identity: str = Field(description="of that run: another one under its name is refused")
+    optimizer: str = Field(default="", description="the fingerprint of its optimiser; '': it had none")
+    config: dict[str, Any] = Field(description="what that run was made from")
+
+
 class TrainConfig(PolicyConfig):
     """A policy made better by a learner, under a gate, with a claim on sealed tasks at the end."""
 
@@ -46,3 +55,11 @@ class TrainConfig(PolicyConfig):
     optimizer: OptimizerSection | None = None
     train: TrainSection = TrainSection()
     gate: GateSection = GateSection()
+    continues: ContinuesSection | None = None
+
+    def identity(self) -> dict[str, Any]:
+        """A run that continues none has no word about it in its identity."""
+        found = PolicyConfig.identity(self)
+        if self.continues is None:
+            del found["continues"]
+        return found

@@ -122,6 +122,10 @@ class Environment(Protocol):
         """Prompts for an optimiser that know more of these tasks than those that come along, by their names."""
         return {}
 
+    def group(self, split: Split, index: int) -> str:
+        """What a task belongs to (a customer, a document): none of it is shown the answer to another; '': nothing."""
+        return ""
+
     def blob(self, sha256: str) -> bytes:
         """The bytes of an image that a message names."""
         raise KeyError(sha256)

@@ -11,14 +11,19 @@ from collections import Counter
 
 from whet.envs.base import Baseline, Environment, Messages
 from whet.errors import WhetError
+from whet.keys import question_digest
 from whet.types import Reply, Task
 
 CONSTANT = "1"
+
+NEIGHBOURS = 400
+"""Training tasks among which the nearest is looked for, where a split has so many; of an endless one, fewer."""
 
 ABOUT = {
     "empty": "says nothing",
     "echo": "repeats the question",
     "constant": f"always answers {CONSTANT!r}",
+    "nearest": "gives the answer of the training task that is most like this one",
     "frequent": "always gives the most frequent answer of the training tasks",
 }
 
@@ -45,8 +50,13 @@ def trivial_baselines(env: Environment, train_sample: int = 100) -> dict[str, Ba
 
     @functools.cache
     def learned() -> tuple[str, dict[str, Reply | str]]:
-        replies = _oracle_replies(env, oracle, train_sample)
+        replies = [(task.label.kind, reply) for task, reply in _oracle_replies(env, oracle, train_sample)]
         return _in_form([_text(reply) for _, reply in replies]), _most_frequent(replies)
+
+    @functools.cache
+    def neighbourhood() -> _Neighbourhood:
+        sample = train_sample if env.size("train") is None else max(train_sample, NEIGHBOURS)
+        return _Neighbourhood(_oracle_replies(env, oracle, sample))
 
     def constant(task: Task, said: Messages) -> str:
         return learned()[0]
@@ -54,18 +64,41 @@ def trivial_baselines(env: Environment, train_sample: int = 100) -> dict[str, Ba
     def frequent(task: Task, said: Messages) -> Reply | str:
         return learned()[1].get(task.label.kind, learned()[0])
 
-    return {**policies, "constant": constant, "frequent": frequent}
+    def nearest(task: Task, said: Messages) -> Reply | str:
+        return neighbourhood().answer(task, learned()[0])
+
+    return {**policies, "constant": constant, "frequent": frequent, "nearest": nearest}
 
 
-def _oracle_replies(env: Environment, oracle: Baseline, sample: int) -> list[tuple[str, Reply | str]]:
-    """The kind and the oracle's first reply for training tasks, as far as there are any."""
+class _Neighbourhood:
+    """The answers of training tasks, by what they are answers to."""
+
+    def __init__(self, replies: list[tuple[Task, Reply | str]]) -> None:
+        from whet.envs.neighbours import Neighbours
+
+        questions = [echo(task, task.messages) for task, _ in replies]
+        self._replies = [reply for _, reply in replies]
+        self._asked = [question_digest(question) for question in questions]
+        self._index = Neighbours(questions)
+
+    def answer(self, task: Task, otherwise: str) -> Reply | str:
+        """The reply to the nearest other question."""
+        question = echo(task, task.messages)
+        asked = question_digest(question)
+        same = [at for at, other in enumerate(self._asked) if other == asked] if task.split == "train" else []
+        found = self._index.nearest(question, 1, same)
+        return self._replies[found[0]] if found else otherwise
+
+
+def _oracle_replies(env: Environment, oracle: Baseline, sample: int) -> list[tuple[Task, Reply | str]]:
+    """The oracle's first reply for training tasks, as far as there are any."""
     size = env.size("train")
     count = sample if size is None else min(sample, size)
     try:
         tasks = [env.task("train", index) for index in range(count)]
     except WhetError:
         return []  # an environment that cannot fill its train split has no training answers
-    return [(task.label.kind, oracle(task, task.messages)) for task in tasks]
+    return [(task, oracle(task, task.messages)) for task in tasks]
 
 
 def _most_frequent(replies: list[tuple[str, Reply | str]]) -> dict[str, Reply | str]:

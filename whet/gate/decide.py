@@ -15,7 +15,7 @@ from whet.gate.evidence import Arm, Bank, Draw, Reading
 from whet.gate.paired import PairedGate
 from whet.keys import digest, policy_digest
 from whet.rollout.session import Session
-from whet.types import Playbook, Policy, Split, Ticket
+from whet.types import Example, Playbook, Policy, Split, Ticket
 
 DECISION = "decision"
 """The kind of effect that holds a decision with its evidence."""
@@ -100,6 +100,8 @@ def _text(playbook: Playbook) -> tuple[object, ...]:
     def trimmed(text: str) -> str:
         return "\n".join(line.rstrip() for line in text.splitlines()).strip()
 
-    examples = tuple((trimmed(example.question), trimmed(example.answer)) for example in playbook.examples)
+    def worked(examples: tuple[Example, ...]) -> tuple[object, ...]:
+        return tuple((trimmed(example.question), trimmed(example.told)) for example in examples)
+
     files = tuple(sorted((name, trimmed(text)) for name, text in playbook.files.items()))
-    return trimmed(playbook.text), examples, files
+    return trimmed(playbook.text), worked(playbook.examples), worked(playbook.bank), playbook.nearest, files

@@ -94,6 +94,8 @@ class Judge:
     judgements: list[Judgement] = field(default_factory=list)
     final: Judgement | None = None
     """The comparison of the current policy with the best at the end, where there was one."""
+    ends: int = 0
+    """How often learning has come to an end: more than once in a run that was continued."""
 
     @classmethod
     def start(cls, shop: Workshop, initial: Policy) -> Judge:
@@ -158,9 +160,10 @@ class Judge:
     async def validate(self) -> None:
         """A current policy that never had to beat the best is compared with it, and promoted if it is better."""
         current, best = self.current, self.best
+        self.ends, self.final = self.ends + 1, None
         if current.policy == best.policy:
             return
-        purpose = "final/decision"
+        purpose = "final/decision" if self.ends == 1 else f"final/{self.ends}/decision"
         bank = self.shop.gate.open(len(self.shop.select))
         decision = await self.shop.decide(purpose, bank, best.policy, current.policy)
         forced = decision.gate == FORCING

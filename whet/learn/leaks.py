@@ -159,8 +159,8 @@ def _leaves(truth: Any) -> Iterator[str]:
 def _parts(playbook: Playbook) -> Iterator[str]:
     """What a playbook says, an example with its answer behind its question."""
     yield playbook.text
-    for example in playbook.examples:
-        yield f"{example.question}\n{example.answer}"
+    for example in (*playbook.examples, *playbook.bank):
+        yield f"{example.question}\n{example.told}"
     yield from playbook.files.values()
 
 

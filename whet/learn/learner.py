@@ -37,6 +37,8 @@ class Assignment:
     tasks: tuple[int, ...]
     moved: Callable[[], None] = lambda: None
     """To be called whenever there is something new to write or to tell."""
+    before: Training | None = None
+    """In a run that continues another: how that one ended, made anew from its ledger."""
 
 
 class Training(Protocol):
@@ -82,6 +84,10 @@ class Learner(Protocol):
     def beside(self, folder: Path) -> Mapping[str, Any]:
         """What a config takes from files that lie beside it; what is written in the config goes over it."""
         return {}
+
+    def continues(self) -> bool:
+        """Whether it can go on from where an earlier training of its own ended (`Assignment.before`)."""
+        return False
 
     def consults(self, config: Any) -> bool:
         """Whether it needs an optimiser model."""

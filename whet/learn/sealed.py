@@ -58,6 +58,9 @@ class SealedEnvironment(Environment):
     def prompts(self) -> Mapping[str, str]:
         return self._env.prompts()
 
+    def group(self, split: Split, index: int) -> str:
+        return self._env.group(_open(split, self.name), index)
+
     def blob(self, sha256: str) -> bytes:
         return self._env.blob(sha256)
 

@@ -21,6 +21,7 @@ from whet.gate.decision import Decision
 from whet.gate.evidence import Bank
 from whet.gate.paired import PairedGate
 from whet.keys import digest, policy_digest, rollout_key
+from whet.learn.coach import CoachedEnvironment
 from whet.learn.leaks import LeakWatch
 from whet.learn.sealed import SealedEnvironment
 from whet.learn.usage import stage_of
@@ -90,13 +91,30 @@ class Workshop:
     # ------------------------------------------------------------------------------------------- rollouts
 
     async def roll(
-        self, purpose: str, policy: Policy, tasks: Sequence[int], *, draws: int = 1, split: Split = "train"
+        self,
+        purpose: str,
+        policy: Policy,
+        tasks: Sequence[int],
+        *,
+        draws: int = 1,
+        split: Split = "train",
+        coach: bool = False,
     ) -> tuple[Rollout, ...]:
-        """Attempts at `tasks` in the order given, draw after draw; what met a fault is left out."""
+        """Attempts at `tasks` in the order given, draw after draw; what met a fault is left out.
+
+        With `coach`, the policy is told how its attempt was graded and tries once more (`whet.learn.coach`).
+        """
         tickets = [Ticket(purpose, split, task, draw) for draw in range(draws) for task in tasks]
         self._plan([(policy, ticket) for ticket in tickets])
-        rolled = await self.session.roll(policy, tickets, purpose, TRAIN_FAULTS)
+        session = self.session.within(CoachedEnvironment(self.env)) if coach else self.session
+        rolled = await session.roll(policy, tickets, purpose, TRAIN_FAULTS)
         return tuple(rollout for rollout in rolled if rollout is not None)
+
+    def after(self, other: Workshop) -> None:
+        """Goes on from what an earlier workshop of the same run has planned; a limit counts from here."""
+        self._planned |= other._planned
+        if self.max_rollouts is not None:
+            self.max_rollouts += len(self._planned)
 
     def _plan(self, planned: Planned) -> None:
         """Counts every rollout of the plan once, remembered or not: a resumed run stops where the first would have."""

@@ -507,7 +507,8 @@ class RunFold:
         playbook = self._playbook(file)
         if playbook is None:
             return ""
-        examples = "\n\n".join(f"Q: {example.question}\nA: {example.answer}" for example in playbook.examples)
+        worked = (*playbook.examples, *playbook.bank)
+        examples = "\n\n".join(f"Q: {example.question}\nA: {example.told}" for example in worked)
         return "\n\n".join(filter(None, (playbook.text, examples)))
 
     def _total(self, used: RunSum) -> StageCost:

@@ -18,7 +18,8 @@ from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.files import own_folder, owner_only, sweep, write_atomically
 from whet.keys import digest
-from whet.ledger.store import FILE
+from whet.ledger.inheritance import CONTINUED, inherit
+from whet.ledger.store import FILE, Ledger
 from whet.ledger.writer import LedgerWriter
 from whet.models.base import Model
 from whet.rollout.sources import Sources, keep
@@ -63,6 +64,8 @@ class RunStart:
     """What to do where the folder holds another run."""
     shares: Path | None = None
     """The folder of the run whose purse this one is paid from; None: its own."""
+    inherits: Path | None = None
+    """The folder of the run that this one continues, whose answers it takes over when it begins."""
     takes_over: bool = False
     """Whether a folder in which nothing has been answered may go over to this run from another of its kind."""
 
@@ -99,6 +102,9 @@ def claim(start: RunStart) -> LedgerWriter:
             **start.more,
         )
         _write_config(start)
+        if start.inherits is not None and not ledger.events(CONTINUED):
+            with Ledger.read(start.inherits) as other:
+                inherit(ledger, other, start.inherits.name)
         sweep(folder)
     except BaseException:
         ledger.close()
@@ -123,9 +129,9 @@ def _difference(start: RunStart, held: Mapping[str, str]) -> str:
     if held.get("kind", start.kind) != start.kind:
         return f"it is of another kind: {held['kind']}"
     stored, own = (orjson.loads(text) for text in (held["depends_on"], wire.dumps(start.identity.config)))
-    differing = next(_differing("", stored, own), "")
-    if differing:
-        return differing
+    other = next(differing("", stored, own), "")
+    if other:
+        return other
     for what, here in (("model", start.identity.model), ("playbook", start.identity.playbook)):
         if held.get(what, here) != here:
             return f"its {what} has changed"
@@ -134,9 +140,10 @@ def _difference(start: RunStart, held: Mapping[str, str]) -> str:
     return f"{changed[0]} has changed since" if changed else "its environment has changed"
 
 
-def _differing(path: str, old: Any, new: Any) -> Iterator[str]:
+def differing(path: str, old: Any, new: Any) -> Iterator[str]:
+    """Every key of two configs that differs, with both values."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
-            yield from _differing(f"{path}.{key}".strip("."), old.get(key), new.get(key))
+            yield from differing(f"{path}.{key}".strip("."), old.get(key), new.get(key))
     elif old != new and not path.endswith(".playbook"):
         yield f"{path} = {old!r} there, {new!r} here"

@@ -20,7 +20,7 @@ from whet.envs.base import Play
 from whet.errors import FaultError, LimitReached, WhetError, broken_line
 from whet.keys import digest
 from whet.models.base import Request
-from whet.rollout.placement import place
+from whet.rollout.placement import for_task, place
 from whet.rollout.player import Seat
 from whet.types import Ask, Fault, Message, Reply, Role, Sampling, Score, Task, ToolSpec, Turn, Usage, Work, WorkResult
 from whet.types import failed as failed_score
@@ -226,7 +226,7 @@ class Conversation:
             ask.must_call,
             self._blob,
             self.task if model.sees_task else None,
-            policy.playbook if own else None,
+            for_task(policy.playbook, ask.messages) if own else None,
             self.key,
             ask.role,
             self._ids.get(ask.role, ()),

@@ -110,7 +110,7 @@ class Engine:
                     if isinstance(step, Work):
                         started = time.monotonic()
                         try:
-                            result = await self.works.perform(step)
+                            result = await self.works.perform(step, conversation.key)
                         finally:
                             conversation.working += time.monotonic() - started
                         conversation.answer(result)
@@ -124,6 +124,7 @@ class Engine:
             return error.fault
         finally:
             conversation.close()
+            await self.works.leave(conversation.key)
             for seat in self.seats.values():
                 await seat.player.model.leave(conversation.key)
 

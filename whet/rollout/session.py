@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from whet.config.schema import EndpointSection, PolicyConfig, SandboxSection
 from whet.envs.base import Environment
@@ -37,6 +38,9 @@ from whet.rollout.works import Works
 from whet.sandbox.base import Sandbox
 from whet.sandbox.isolation import open_gvisor, open_sandbox
 from whet.types import Outcome, Policy, Reply, Role, Rollout, Ticket, Usage
+
+if TYPE_CHECKING:
+    from whet.rollout.mcp import McpServer
 
 SESSION, ENDED = "session", "ended"
 """Events: a session began, and ended after so many seconds, for a reason."""
@@ -122,7 +126,7 @@ class Session:
                     ledger,
                     players,
                     Purse(limits, spent + sharers.spent, clock.before + sharers.seconds, ledger.journal),
-                    Works(lambda: open_named_sandbox(start.config.control.sandbox)),
+                    Works(lambda: open_named_sandbox(start.config.control.sandbox), mcp=_mcp_servers(start.config)),
                     _attempt_limits(start.config),
                     start.config,
                     progress,
@@ -312,6 +316,17 @@ def _optimizer(start: RunStart, players: Players) -> Seat | None:
 def _purse_limits(config: PolicyConfig) -> PurseLimits:
     budget = config.control.budget
     return PurseLimits(budget.usd, budget.tokens, budget.calls, budget.seconds)
+
+
+def _mcp_servers(config: PolicyConfig) -> list[McpServer]:
+    if not config.tools.mcp:
+        return []
+    from whet.rollout.mcp import McpServer
+
+    return [
+        McpServer(name, section.command, section.show, section.start, section.memory)
+        for name, section in sorted(config.tools.mcp.items())
+    ]
 
 
 def _attempt_limits(config: PolicyConfig) -> AttemptLimits:

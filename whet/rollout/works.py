@@ -11,14 +11,20 @@ import asyncio
 import functools
 import importlib
 import multiprocessing
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from whet.errors import FaultError, WhetError
 from whet.rollout.workers import KillableWorkers
 from whet.sandbox.base import Sandbox
 from whet.types import Fault, Work, WorkResult
+
+if TYPE_CHECKING:
+    from whet.rollout.mcp import McpServer, McpServers
+
+MCP = "mcp"
+"""The kind of work that a server of tools performs."""
 
 Performer = Callable[[Mapping[str, Any]], Awaitable[WorkResult]]
 
@@ -26,27 +32,35 @@ Performer = Callable[[Mapping[str, Any]], Awaitable[WorkResult]]
 class Works:
     """Performs works by kind. `call` is built in; the sandbox is opened by the first work that needs it."""
 
-    def __init__(self, sandbox: Callable[[], Sandbox] | None = None, width: int = 32) -> None:
+    def __init__(
+        self, sandbox: Callable[[], Sandbox] | None = None, width: int = 32, mcp: Sequence[McpServer] = ()
+    ) -> None:
         self._performers: dict[str, Performer] = {
             "call": self._call,
             "killable": self._killable,
             "sandbox": self._isolated,
+            MCP: self._served,
         }
         self._open_sandbox = sandbox or _strongest
         self._sandbox: asyncio.Future[Sandbox] | None = None
         self._width = width
         self._pools: dict[str, Executor] = {}
         self._workers: KillableWorkers | None = None
+        self._mcp_settings = mcp
+        self._mcp: McpServers | None = None
 
-    async def perform(self, job: Work) -> WorkResult:
-        """The result of `job`; a deadline is the policy's doing and comes back as an error in the result."""
+    async def perform(self, job: Work, attempt: str = "") -> WorkResult:
+        """The result of `job`; a deadline is the policy's doing and comes back as an error in the result.
+
+        Works of one `attempt` meet the same servers of tools, until `leave`; those of none meet fresh ones.
+        """
         performer = self._performers.get(job.kind)
         if performer is None:
             known = ", ".join(sorted(self._performers))
             raise FaultError(Fault("no_performer", job.kind, f"nothing here performs works of this kind, only {known}"))
         try:
             async with asyncio.timeout(job.deadline) as clock:
-                return await performer(job.payload)
+                return await (performer(job.payload) if job.kind != MCP else self._served(job.payload, attempt))
         except (FaultError, WhetError):
             raise
         except Exception as error:
@@ -69,6 +83,18 @@ class Works:
             self._sandbox = asyncio.ensure_future(asyncio.to_thread(self._open_sandbox))
         return await (await asyncio.shield(self._sandbox)).run(payload)
 
+    async def _served(self, payload: Mapping[str, Any], attempt: str = "") -> WorkResult:
+        if self._mcp is None:
+            from whet.rollout.mcp import McpServers
+
+            self._mcp = McpServers(self._mcp_settings)
+        return await self._mcp.perform(payload, attempt)
+
+    async def leave(self, attempt: str) -> None:
+        """An attempt is over: what was kept for it is given back."""
+        if self._mcp is not None:
+            await self._mcp.leave(attempt)
+
     def _pool(self, kind: str) -> Executor:
         if kind not in self._pools:
             if kind == "process":
@@ -81,6 +107,9 @@ class Works:
         opened, self._sandbox = self._sandbox, None
         if opened is not None and not (opened.done() and opened.exception()):
             await (await opened).close()
+        if self._mcp is not None:
+            await self._mcp.close()
+            self._mcp = None
         if self._workers is not None:
             self._workers.close()
             self._workers = None

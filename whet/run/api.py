@@ -66,8 +66,9 @@ def evaluate(
 
 
 def train(
-    config: str | Path | TrainConfig,
+    config: str | Path | TrainConfig | None = None,
     *,
+    continues: str | Path | None = None,
     env: Environment | None = None,
     model: Model | None = None,
     optimizer: Model | None = None,
@@ -80,12 +81,21 @@ def train(
 ) -> TrainResult:
     """Train a policy. The same call again continues its run, or replays it when it is complete.
 
-    `env`, `model`, `optimizer` and `playbook` are objects instead of what the config names.
+    `env`, `model`, `optimizer` and `playbook` are objects instead of what the config names. `continues` names a run
+    that has ended: this one goes on from there, with its config, or that of the file `config`, and the overrides.
     """
     from whet.config.train import TrainConfig
+    from whet.run.continuation import continued
     from whet.run.train import load_train_config, run_training
 
-    if not isinstance(config, TrainConfig):
+    if continues is not None:
+        if isinstance(config, TrainConfig) or playbook is not None:
+            raise WhetError("a run that is continued takes a config file or overrides, and goes on from its playbook")
+        going_on = continued(continues, Path(config) if config else None, None, overrides, Path(runs))
+        config, playbook, runs = going_on.config, going_on.initial, going_on.folder.parent
+    elif config is None:
+        raise WhetError("train needs a config, or a run to continue")
+    elif not isinstance(config, TrainConfig):
         config = load_train_config(Path(config), None, overrides)
     given = Given(env, model, playbook, optimizer)
     return run_training(config, given, runs=Path(runs), name=name, progress=progress, watch=watch)

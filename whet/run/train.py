@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from whet.config.load import load_config, merge, parse_override, read_toml
+from whet.config.load import load_config, merge, parse_override, read_toml, validate
 from whet.config.playbooks import read_playbook
 from whet.config.train import DEFAULT_LEARNER, Count, TrainConfig
 from whet.envs.base import Environment
@@ -22,10 +22,11 @@ from whet.learn.learner import Assignment, Learner, Training, learner_named
 from whet.learn.sealed import SealedEnvironment
 from whet.learn.standing_files import write_standing
 from whet.learn.workshop import Spent, Workshop
-from whet.models.base import Model
+from whet.models.base import FREE, Model, Request
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
 from whet.rollout.claim import Identity, RunStart
 from whet.rollout.loop import finish
+from whet.rollout.player import Player, Seat
 from whet.rollout.progress import Progress, Quiet
 from whet.rollout.session import DONE, Halted, Session
 from whet.run.caveats import note_choice, was_opened
@@ -37,7 +38,7 @@ from whet.run.sinks import fed_sinks
 from whet.run.train_page import result_parts
 from whet.run.train_summary import write_summary
 from whet.run.workspace import RUNS, doubtful, named_folder, run_name
-from whet.types import Playbook, Policy, Split
+from whet.types import Playbook, Policy, Reply, Split
 
 KIND = "train"
 """The kind of run that a training is."""
@@ -61,6 +62,8 @@ class TrainPlan:
     select: tuple[int, ...]
     test: tuple[int, ...]
     identity: Identity
+    before: TrainPlan | None = None
+    """The plan of the run that this one continues, with nobody to consult."""
     replay: bool = False
     """Whether it is worked off from its ledger alone: a test that was not opened stays closed."""
 
@@ -74,7 +77,8 @@ class TrainPlan:
 
     @property
     def steps(self) -> int:
-        return self.learner.steps(self.config, len(self.tasks))
+        earlier = self.before.steps if self.before is not None else 0
+        return earlier + self.learner.steps(self.config, len(self.tasks))
 
     def rehearse(self, out: Path) -> Sequence[str]:
         """What the learner can try before a run, without one; it sees no test task."""
@@ -85,19 +89,23 @@ class TrainPlan:
 
         As many for the gate as if each step brought one candidate that differs on every task.
         """
-        left = max(0, self.steps - steps)
+        own = self.learner.steps(self.config, len(self.tasks))
+        left = min(own, max(0, self.steps - steps))
         each = PACES[self.config.gate.pace].draws if self.config.gate.name == "paired" else 2
         forced = self.config.gate.name == FORCING or self.learner.forces(self.config)
         playbooks = 2 + (not self.initial.blank) + forced
         return {
-            "train": self.learner.rollouts(self.config, len(self.tasks)) * left // max(1, self.steps),
+            "train": self.learner.rollouts(self.config, len(self.tasks)) * left // max(1, own),
             "select": left * each * len(self.select),
             "test": playbooks * len(self.test) * self.config.train.repeats,
         }
 
     def start(self, folder: Path) -> RunStart:
         who = (self.env, self.model, self.initial)
-        return RunStart(KIND, folder, self.config, self.identity, *who, self.tasks, self.steps, self.optimizer)
+        inherits = folder.parent / self.config.continues.run if self.config.continues else None
+        return RunStart(
+            *(KIND, folder, self.config, self.identity, *who, self.tasks, self.steps, self.optimizer), inherits=inherits
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +182,26 @@ def plan_training(config: TrainConfig, given: Given = Given()) -> TrainPlan:
     named["train"] = {key: value for key, value in named["train"].items() if key != "playbook"}
     named["optimizer"] = {"config": named["optimizer"], "model": optimizer.fingerprint if optimizer else ""}
     identity = Identity(named, env.fingerprint, model.fingerprint, digest(initial))
-    return TrainPlan(config, learner, env, model, optimizer, gate, initial, tasks, select, test, identity)
+    before = _plan_before(config, Given(env, model, initial)) if config.continues is not None else None
+    return TrainPlan(config, learner, env, model, optimizer, gate, initial, tasks, select, test, identity, before)
+
+
+def _plan_before(config: TrainConfig, given: Given) -> TrainPlan:
+    """The plan of the run that `config` continues; refused where it is not that run any more."""
+    continues = config.continues
+    assert continues is not None
+    learner = learner_named(config.learner)
+    if not learner.continues():
+        raise WhetError(f"the learner {learner.name} cannot go on from another run; start it anew")
+    data = {"control": config.control.model_dump(mode="json", exclude_none=True), **continues.config}
+    optimizer = Absent(continues.optimizer) if continues.optimizer else None
+    plan = plan_training(validate(learner.config, data, continues.run), replace(given, optimizer=optimizer))
+    if plan.identity.digest != continues.identity:
+        raise WhetError(
+            f"{continues.run}: cannot be continued: its environment (code, arguments or data), its model or its "
+            "playbook is another by now; restore it, or train anew"
+        )
+    return plan
 
 
 def _drawn(env: Environment, split: Split, wanted: Count, seed: int) -> tuple[int, ...]:
@@ -194,9 +221,11 @@ async def train_plan(
     """Work off a plan, continuing where an earlier session stopped."""
     start = plan.start(plan.folder(runs, name))
     async with Session.open(start, progress) as session:
-        held_out = LeakWatch(plan.env, {"train": plan.tasks, "select": plan.select, "test": plan.test})
-        shop = Workshop(session, plan.gate, plan.select, plan.config.train.max_rollouts, held_out)
+        shop = _workshop(plan, session)
         judge = Judge.start(shop, plan.policy)
+        earlier = await _learnt_before(plan.before, session, judge) if plan.before is not None else None
+        shop.after(judge.shop)
+        judge.shop = shop
 
         def moved() -> None:
             _write(start.folder, training, judge)
@@ -205,7 +234,7 @@ async def train_plan(
             progress.expect(plan.ahead(training.steps_done))
 
         progress.expect(plan.ahead())
-        training = plan.learner.begin(Assignment(shop, judge, plan.config, plan.tasks, moved))
+        training = plan.learner.begin(Assignment(shop, judge, plan.config, plan.tasks, moved, earlier))
         tested: SealedResult | None = None
         stopped = ""
         try:
@@ -226,6 +255,44 @@ async def train_plan(
         seconds = session.end(stopped or DONE)
         summary = write_summary(start, training, judge, tested, stopped, seconds)
     return TrainResult(start.folder, training, judge, tested, summary, stopped, seconds)
+
+
+def _workshop(plan: TrainPlan, session: Session) -> Workshop:
+    held_out = LeakWatch(plan.env, {"train": plan.tasks, "select": plan.select, "test": plan.test})
+    return Workshop(session, plan.gate, plan.select, plan.config.train.max_rollouts, held_out)
+
+
+async def _learnt_before(plan: TrainPlan, session: Session, judge: Judge) -> Training:
+    """The training of the run that is continued, worked off again from what was taken over of it."""
+    earlier = await _learnt_before(plan.before, session, judge) if plan.before is not None else None
+    optimizer = None
+    if plan.optimizer is not None:
+        assert plan.config.optimizer is not None
+        sampling = sampling_of(plan.config.optimizer.sampling)
+        optimizer = Seat(Policy(plan.optimizer.fingerprint, sampling), Player(plan.optimizer))
+    shop = _workshop(plan, replace(session, optimizer=optimizer))
+    shop.after(judge.shop)
+    judge.shop = shop
+    training = plan.learner.begin(Assignment(shop, judge, plan.config, plan.tasks, before=earlier))
+    try:
+        await training.run()
+    except Spent as spent:
+        training.spent = str(spent)
+    return training
+
+
+class Absent(Model):
+    """An optimiser that was consulted in an earlier run: all that it said is remembered, and it is not asked again."""
+
+    name = "the optimiser of the run that is continued"
+    unpaid = True
+    price = FREE
+
+    def __init__(self, fingerprint: str) -> None:
+        self.fingerprint = fingerprint
+
+    async def complete(self, request: Request) -> Reply:
+        raise WhetError("the run that is continued does not remember all that its optimiser said; train anew")
 
 
 def _write(folder: Path, training: Training, judge: Judge) -> None:

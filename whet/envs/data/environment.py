@@ -107,6 +107,11 @@ class DataEnvironment(Environment):
         shown = tuple(part for message in task.messages for part in message.content if isinstance(part, Image))
         return replace(self._settings.check.feedback(task, rollout, said), images=shown)
 
+    def group(self, split: Split, index: int) -> str:
+        """The cell of the row that says what belongs together."""
+        column = self._settings.columns.group
+        return cell(self._source.rows[self._indices[split][index]].get(column)).strip() if column else ""
+
     def blob(self, sha256: str) -> bytes:
         return self._images[sha256].read_bytes()
 

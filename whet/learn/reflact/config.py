@@ -38,6 +38,9 @@ class ReflactTrainSection(TrainSection):
     epochs: int = Field(default=4, ge=1)
     batch_size: int = Field(default=40, ge=1)
     accumulation: int = Field(default=1, ge=1, description="batches rolled out before one update")
+    eval_feedback: bool = Field(
+        default=False, description="tell the policy how a train attempt was graded and let it try once more"
+    )
     reuse: bool = Field(default=False, description="do not attempt a train task again with the very same policy")
 
     @property
@@ -128,6 +131,11 @@ class ExamplesSection(Section):
     most: int = Field(default=8, ge=1, description="examples in the playbook")
     take: int = Field(default=4, ge=1, description="examples added or exchanged in one proposal")
     sources: tuple[Literal["solved", "corrected"], ...] = ("solved", "corrected")
+    choice: Literal["fixed", "nearest", "both"] = Field(
+        default="fixed", description="fixed: the same before every task; nearest: from a bank, those most like the task"
+    )
+    bank: int = Field(default=200, ge=1, description="examples in the bank")
+    chars: int = Field(default=6000, ge=100, description="the longest attempt, in characters, that makes an example")
     tries: int = Field(default=3, ge=1, description="sets tried on train tasks; the best is brought to the gate")
     probe: int = Field(default=12, ge=1, description="train tasks that each set is tried on")
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from whet.learn.reflact.records import OPS, AddExample, AddNote, Draft, Edit, EditOutcome, Item
+from whet.learn.reflact.records import OPS, AddExample, AddNote, Draft, Edit, EditOutcome, FillBank, Item
 from whet.types import Playbook
 
-PROTECTED = ("examples", "guidance", "hindsight", "notes", "reminders", "appendix", "slow_update")
+PROTECTED = ("examples", "bank", "guidance", "hindsight", "notes", "reminders", "appendix", "slow_update")
 """Fields that an edit of the optimiser's may not name."""
 
 
@@ -38,6 +38,8 @@ def size(playbook: Playbook) -> int:
 def apply_item(playbook: Playbook, item: Item) -> tuple[Playbook, EditOutcome]:
     if isinstance(item, AddExample):
         return _with_example(playbook, item)
+    if isinstance(item, FillBank):
+        return _with_bank(playbook, item)
     if isinstance(item, AddNote):
         return _with_note(playbook, item)
     if isinstance(item, Draft):
@@ -59,6 +61,14 @@ def _with_example(playbook: Playbook, item: AddExample) -> tuple[Playbook, EditO
         return playbook, EditOutcome(item, "skipped_unmatched", f"there is no example {item.instead}")
     status = "applied_add_example" if item.instead is None else "applied_exchange_example"
     return replace(playbook, examples=tuple(examples)), EditOutcome(item, status)
+
+
+def _with_bank(playbook: Playbook, item: FillBank) -> tuple[Playbook, EditOutcome]:
+    known = {example.question for example in playbook.bank}
+    new = tuple(example for example in item.examples if example.question not in known)
+    if not new and playbook.nearest == item.nearest:
+        return playbook, EditOutcome(item, "skipped_duplicate", "the bank holds all of it")
+    return replace(playbook, bank=(*playbook.bank, *new), nearest=item.nearest), EditOutcome(item, "applied_fill_bank")
 
 
 def _with_note(playbook: Playbook, item: AddNote) -> tuple[Playbook, EditOutcome]:

@@ -1,41 +1,47 @@
 """The proposer that needs no optimiser: worked examples from train tasks, chosen by what they add.
 
-A solved attempt is an example as it is; a failed one is when the environment's oracle can say what would have been
-right. Several sets are tried on train tasks, and the best goes to the gate.
+A solved attempt is an example as it is, with its calls and what they gave; a failed one is when the environment's
+oracle can say what would have been right. They stand before every task (`fixed`), or in a bank of which each task gets
+the nearest (`nearest`). Several sets are tried on train tasks, and the best goes to the gate.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from whet.envs.base import Environment
 from whet.errors import FaultError
-from whet.keys import seed_for
+from whet.keys import question_digest, seed_for
 from whet.learn.reflact.edits import apply_items
 from whet.learn.reflact.proposer import Proposal
-from whet.learn.reflact.records import AddExample, EditSelection, Evidence, Item, Patch, Revision
+from whet.learn.reflact.records import AddExample, EditSelection, Evidence, FillBank, Item, Patch, Revision, tasks_of
 from whet.learn.reflact.step import Step
 from whet.learn.reflact.transcripts import task_name
 from whet.rollout.drive import drive
-from whet.types import Example, Reply, Rollout, Work, WorkResult
+from whet.rollout.placement import question_of
+from whet.types import Example, Fault, Rollout, Turn, Work, WorkResult, tool_result
+
+RECEIVED, DONE = "Received.", "Done."
+"""What stands at the end of an example of an attempt that ended with a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkedExample:
-    """A candidate for an example; `group` is what a set should cover: the kind of task and the answer."""
+    """A candidate for an example; `covers` is what a set should have of each: the kind of task and the answer."""
 
     example: Example
     task: int
     name: str
-    group: tuple[str, str]
+    covers: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleSet:
     """A set of examples and what it scored on train tasks beside the playbook without it."""
 
-    items: tuple[AddExample, ...]
+    items: tuple[Item, ...]
     score: float
     without: float
     tasks: int
@@ -59,7 +65,9 @@ class Examples:
         if not pool:
             proposal.trouble.append("no attempt of this step makes a worked example")
             return None
-        tried = [await self._try(step, evidence, pool, number) for number in range(step.config.examples.tries)]
+        tried: list[ExampleSet] = []
+        for number, (items, inside) in enumerate(self._sets(step, evidence, pool)):
+            tried.append(await self._try(step, evidence, items, inside, number))
         best = max(tried, key=lambda candidate: candidate.gain)  # the first of equals: smaller sets are tried first
         ranking = {"tried": [_shown(candidate) for candidate in tried], "selected": tried.index(best)}
         proposal.chosen = EditSelection(best.items, step.config.examples.take, len(items), ranking)
@@ -71,16 +79,30 @@ class Examples:
         playbook, rows = apply_items(step.playbook, best.items, step.config.update.max_bytes)
         return Revision(playbook, rows)
 
-    async def _try(self, step: Step, evidence: Evidence, pool: Sequence[WorkedExample], number: int) -> ExampleSet:
-        """One set on train tasks of this step that it does not contain."""
+    def _sets(
+        self, step: Step, evidence: Evidence, pool: Sequence[WorkedExample]
+    ) -> Iterator[tuple[tuple[Item, ...], set[int]]]:
+        """What is tried, each with the tasks that it cannot be tried on."""
         section = step.config.examples
-        rng = random.Random(seed_for("reflact", "examples", step.config.train.seed, step.where, number))
-        there = list(dict.fromkeys(rollout.ticket.index for rollout in evidence.rollouts))
-        chosen = _covering(pool, min(_size(step, number), max(1, len(there) // 2)), rng)
-        items = _placed(chosen, len(step.playbook.examples), section.most, rng)
+        there = len({rollout.ticket.index for rollout in evidence.rollouts})
+        for number in range(section.tries if section.choice != "nearest" else 0):
+            rng = random.Random(seed_for("reflact", "examples", step.config.train.seed, step.where, number))
+            chosen = _covering(pool, min(_size(step, number), max(1, there // 2)), rng)
+            placed = _placed(chosen, len(step.playbook.examples), section.most, rng)
+            yield placed, {worked.task for worked in chosen}
+        if section.choice != "fixed":
+            room = max(0, section.bank - len(step.playbook.bank))
+            added, names = tuple(worked.example for worked in pool[:room]), tuple(worked.name for worked in pool[:room])
+            for many in list(dict.fromkeys((section.take, section.most, max(1, section.take // 2))))[: section.tries]:
+                yield (FillBank(added, many, names),), set()  # a task is never shown itself from a bank
+
+    async def _try(
+        self, step: Step, evidence: Evidence, items: tuple[Item, ...], inside: set[int], number: int
+    ) -> ExampleSet:
+        """One set on train tasks of this step that it does not contain."""
         playbook, _ = apply_items(step.playbook, items, step.config.update.max_bytes)
-        inside = {worked.task for worked in chosen}
-        tasks = [task for task in there if task not in inside][: section.probe]
+        there = list(dict.fromkeys(rollout.ticket.index for rollout in evidence.rollouts))
+        tasks = [task for task in there if task not in inside][: step.config.examples.probe]
         policy = step.with_playbook(playbook)
         rolled = await step.shop.roll(f"train/{step.where}/try{number}", policy, tasks) if tasks else ()
         before = [rollout for rollout in evidence.rollouts if rollout.ticket.index in tasks]
@@ -88,50 +110,96 @@ class Examples:
 
 
 def worked_examples(step: Step, evidence: Evidence) -> list[WorkedExample]:
-    """Every attempt of one turn that is, or can be made, a worked example; those in the playbook are left out."""
-    known = {example.question for example in step.playbook.examples}
+    """Every attempt that is, or can be made, a worked example; those in the playbook are left out."""
+    known = {example.question for example in (*step.playbook.examples, *step.playbook.bank)}
+    kin = Kin(step.shop.env)
     found: dict[str, WorkedExample] = {}
     for rollout in evidence.rollouts:
         worked = _worked(step, rollout)
         if worked is not None and worked.example.question not in known:
-            found.setdefault(worked.example.question, worked)
+            example = replace(worked.example, kin=kin.of(worked.task))
+            found.setdefault(worked.example.question, replace(worked, example=example))
     return list(found.values())
 
 
+class Kin:
+    """The questions of the train tasks that belong to the group of another one; none where tasks have no groups."""
+
+    def __init__(self, env: Environment) -> None:
+        self._env = env
+        self._groups: dict[str, list[int]] | None = None
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, task: int) -> tuple[str, ...]:
+        group = self._env.group("train", task)
+        if not group:
+            return ()
+        if group not in self._known:
+            members = (self._env.task("train", index) for index in self._members(group))
+            self._known[group] = tuple(sorted({question_digest(question_of(task.messages)) for task in members}))
+        return self._known[group]
+
+    def _members(self, group: str) -> list[int]:
+        if self._groups is None:
+            self._groups = {}
+            for index in range(self._env.size("train") or 0):
+                self._groups.setdefault(self._env.group("train", index), []).append(index)
+        return self._groups.get(group, [])
+
+
 def _worked(step: Step, rollout: Rollout) -> WorkedExample | None:
-    turns = [turn for turn in rollout.turns if turn.role == "target"]
-    if len(turns) != 1 or turns[0].reply.calls or rollout.score is None:
+    if rollout.score is None:
         return None
-    question = next((message.text for message in reversed(turns[0].messages) if message.author == "user"), "")
-    answer: str | None = turns[0].reply.text if rollout.score.hard else None
-    source = "solved" if answer is not None else "corrected"
+    source = "solved" if rollout.score.hard else "corrected"
     if source not in step.config.examples.sources:
         return None
-    right = _right_answer(step, rollout)
-    answer = right if answer is None else answer
-    if not question.strip() or not (answer or "").strip():
+    right = _right(step, rollout)
+    example = _told(rollout.turns) if source == "solved" else right
+    if example is None or len(example.question) + len(example.told) > step.config.examples.chars:
         return None
-    group = (rollout.label.kind, right or "")
-    return WorkedExample(Example(question, (answer or "").strip()), rollout.ticket.index, task_name(rollout), group)
+    return WorkedExample(
+        example, rollout.ticket.index, task_name(rollout), (rollout.label.kind, right.answer if right else "")
+    )
 
 
-def _right_answer(step: Step, rollout: Rollout) -> str | None:
-    """What the environment's oracle answers to a train task, when that earns full credit."""
+def _told(turns: Sequence[Turn]) -> Example | None:
+    """An attempt as an example: the question, what was said and called on the way, the answer.
+
+    None where it cannot be told so: a call that could not be read is nothing to learn from, and images stay behind.
+    """
+    own = [turn for turn in turns if turn.role == "target"]
+    if not own or any(turn.reply.malformed for turn in own):
+        return None
+    question, last = question_of(own[0].messages), own[-1].reply
+    said = [own[0].reply.as_message()]
+    for turn in own[1:]:
+        said += [*turn.messages, turn.reply.as_message()]
+    steps, answer = said[:-1], last.text.strip()
+    if last.calls:  # the attempt ended with a call: what it gave was never told
+        steps, answer = [*said, *(tool_result(call, RECEIVED) for call in last.calls)], DONE
+    if not question.strip() or not answer or any(not isinstance(step.content, str) for step in steps):
+        return None
+    return Example(question, answer, tuple(steps))
+
+
+def _right(step: Step, rollout: Rollout) -> Example | None:
+    """What the environment's oracle does with a train task, when that earns full credit and needs no works."""
     oracle = step.shop.env.baselines().get("oracle")
     if oracle is None:
         return None
     task = step.shop.env.task("train", rollout.ticket.index)
     try:
-        attempt = drive(step.shop.env.play(task), lambda said, _: oracle(task, said), _no_works, max_turns=1)
+        attempt = drive(
+            step.shop.env.play(task), lambda said, _: oracle(task, said), _no_works, max_turns=step.config.limits.turns
+        )
     except FaultError:
         return None
-    answered: Reply | None = attempt.replies[0] if attempt.replies else None
-    return answered.text if answered is not None and attempt.score.hard and not answered.calls else None
+    return _told(attempt.turns) if attempt.score.hard else None
 
 
 def _no_works(job: Work) -> WorkResult:
-    """An attempt that needs a work is more than a question and an answer, and makes no example."""
-    return WorkResult(error="no_performer")
+    """What a work gives is not remembered outside of a rollout, so an example must not rest on one."""
+    raise FaultError(Fault("no_performer", job.kind, "a worked example is made without works"))
 
 
 def _size(step: Step, number: int) -> int:
@@ -145,7 +213,7 @@ def _covering(pool: Sequence[WorkedExample], many: int, rng: random.Random) -> l
     """A random set in which kinds and answers come in turn, so that a small set covers as many as it can."""
     groups: dict[tuple[str, str], list[WorkedExample]] = {}
     for worked in pool:
-        groups.setdefault(worked.group, []).append(worked)
+        groups.setdefault(worked.covers, []).append(worked)
     queues = [rng.sample(groups[group], len(groups[group])) for group in sorted(groups)]
     rng.shuffle(queues)
     chosen: list[WorkedExample] = []
@@ -175,8 +243,9 @@ def _mean(rollouts: Iterable[Rollout]) -> float:
 
 def _shown(tried: ExampleSet) -> dict[str, object]:
     return {
-        "tasks": [item.task for item in tried.items],
+        "tasks": [task for item in tried.items for task in tasks_of(item)],
         "score": tried.score,
         "without": tried.without,
         "on": tried.tasks,
+        **next(({"nearest": item.nearest} for item in tried.items if isinstance(item, FillBank)), {}),
     }

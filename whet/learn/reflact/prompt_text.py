@@ -89,13 +89,15 @@ def messages(
 def playbook_sections(playbook: Playbook) -> list[tuple[str, str]]:
     """The playbook part by part; only the body and the files can be edited."""
     reminders = "\n".join(f"- {note}" for note in playbook.reminders)
-    examples = "\n\n".join(f"Q: {example.question}\nA: {example.answer}" for example in playbook.examples)
+    examples = "\n\n".join(f"Q: {example.question}\nA: {example.told}" for example in playbook.examples)
+    bank = playbook.bank
     return [
         ("playbook", playbook.body or "(empty)"),
         *((f"file {name}", text) for name, text in sorted(playbook.files.items())),
         ("guidance", playbook.hindsight),
         ("reminders", reminders),
         ("worked examples", examples),
+        ("example bank", f"{len(bank)} more, of which a task sees the {playbook.nearest} nearest" if bank else ""),
     ]
 
 

@@ -125,6 +125,33 @@ class AddExample:
 
 
 @dataclass(frozen=True, slots=True)
+class FillBank:
+    """Worked examples put into the bank, of which each task is shown the `nearest`."""
+
+    examples: tuple[Example, ...]
+    nearest: int
+    tasks: tuple[str, ...]
+    source: Source = "examples"
+    support: int = 1
+    level: int = 0
+
+    def as_data(self) -> dict[str, Any]:
+        return {
+            "op": "fill_bank",
+            "content": f"{len(self.examples)} examples, {self.nearest} shown to a task",
+            "target": "",
+            "nearest": self.nearest,
+            "tasks": list(self.tasks),
+            "source_type": self.source,
+            "support_count": self.support,
+            "merge_level": self.level,
+        }
+
+    def __str__(self) -> str:
+        return f"bank: {len(self.examples)} examples more, the {self.nearest} nearest shown to each task"
+
+
+@dataclass(frozen=True, slots=True)
 class AddNote:
     """A reminder put into the appendix."""
 
@@ -147,7 +174,12 @@ class AddNote:
         return f"reminder: {self.note}"
 
 
-Item = Edit | Suggestion | Draft | AddExample | AddNote
+Item = Edit | Suggestion | Draft | AddExample | FillBank | AddNote
+
+
+def tasks_of(item: Item) -> tuple[str, ...]:
+    """The train tasks whose answers an item brings along."""
+    return (item.task,) if isinstance(item, AddExample) else item.tasks if isinstance(item, FillBank) else ()
 
 
 def stamped(item: Item, *, source: Source | None = None, support: int | None = None, level: int | None = None) -> Item:

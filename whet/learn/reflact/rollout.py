@@ -6,9 +6,10 @@ import random
 from collections.abc import Sequence
 
 from whet.envs.base import Environment
-from whet.keys import seed_for
+from whet.keys import question_digest, seed_for
 from whet.learn.reflact.records import Batch, Evidence
 from whet.learn.reflact.step import Step
+from whet.rollout.placement import question_of
 from whet.types import Playbook
 
 
@@ -20,11 +21,20 @@ def plan_epoch(tasks: Sequence[int], epoch: int, seed: int, per_step: int) -> li
 
 
 def held_out(env: Environment, tasks: Sequence[int], *playbooks: Playbook) -> list[int]:
-    """The train tasks that are no worked example of any of `playbooks`: their answers would stand in the prompt."""
-    shown = {example.question for playbook in playbooks for example in playbook.examples}
-    if not shown:
+    """The train tasks that are no worked example of any of `playbooks`: their answers would stand in the prompt.
+
+    Nor do tasks of an example's group. A bank needs no such care: placing leaves out what a task must not see.
+    """
+    examples = [example for playbook in playbooks for example in playbook.examples]
+    if not examples:
         return list(tasks)
-    return [task for task in tasks if not {message.text for message in env.task("train", task).messages} & shown]
+    shown, kin = {example.question for example in examples}, {name for example in examples for name in example.kin}
+
+    def apart(task: int) -> bool:
+        messages = env.task("train", task).messages
+        return not {message.text for message in messages} & shown and question_digest(question_of(messages)) not in kin
+
+    return [task for task in tasks if apart(task)]
 
 
 async def roll_out(step: Step, tasks: Sequence[int]) -> Evidence:
@@ -40,7 +50,8 @@ async def roll_out(step: Step, tasks: Sequence[int]) -> Evidence:
         again = {task: known[:draws] for task in part if len(known := step.known.get(task, ())) >= draws}
         fresh = [task for task in part if task not in again]
         purpose = f"train/{step.where}/b{index}"
-        rolled = await step.shop.roll(purpose, step.policy, fresh, draws=draws) if fresh else ()
+        coach = step.config.train.eval_feedback
+        rolled = await step.shop.roll(purpose, step.policy, fresh, draws=draws, coach=coach) if fresh else ()
         rollouts = (*rolled, *(rollout for attempts in again.values() for rollout in attempts))
         seed = seed_for("reflact", "batch", step.config.train.seed, step.where, index)
         batches.append(Batch(index, seed, rollouts, len(part) * draws))

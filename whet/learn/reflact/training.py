@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from whet.errors import WhetError
 from whet.learn.judge import Judge, Judgement, Standing
@@ -95,10 +95,15 @@ class ReflactTraining(Training):
     steps_done: int = 0
     spent: str = ""
     files: TrainingFiles = field(init=False)
+    before: ReflactTraining | None = None
+    """The training that this one continues: its steps come first, and its epochs."""
     _told: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         self.files = TrainingFiles()
+        if self.before is not None:
+            self.steps, self.ends = list(self.before.steps), list(self.before.ends)
+            self._told = len(self.steps), len(self.ends)
         self.shop.effort = {str(stage): effort for stage, effort in self.config.reflect.effort.items()}
         refuse_unknown(self.shop.env.prompts(), self.shop.env.name)
         if not self.tasks:
@@ -107,7 +112,8 @@ class ReflactTraining(Training):
     async def run(self) -> None:
         """All epochs, then the final validation; or as far as the rollouts given to learning reach."""
         try:
-            for epoch in range(1, self.config.train.epochs + 1):
+            first = 1 + max((state.step.epoch for state in self.steps), default=0)
+            for epoch in range(first, first + self.config.train.epochs):
                 opening = self.judge.current.playbook
                 for in_epoch, batch in enumerate(self.plan(epoch), 1):
                     await self._take_step(epoch, in_epoch, batch)
@@ -119,7 +125,8 @@ class ReflactTraining(Training):
 
     @property
     def total(self) -> int:
-        return planned_steps(self.config, len(self.tasks))
+        earlier = len(self.before.steps) if self.before is not None else 0
+        return earlier + planned_steps(self.config, len(self.tasks))
 
     def plan(self, epoch: int) -> list[tuple[int, ...]]:
         return plan_epoch(self.tasks, epoch, self.config.train.seed, self.config.train.per_step)
@@ -257,7 +264,8 @@ class ReflactLearner(Learner):
 
     def rollouts(self, config: ReflactConfig, tasks: int) -> int:
         """Train rollouts of all epochs; sets of examples are tried besides, or an epoch is compared with the next."""
-        tries = config.examples.tries * config.examples.probe * planned_steps(config, tasks)
+        sets = config.examples.tries * (2 if config.examples.choice == "both" else 1)
+        tries = sets * config.examples.probe * planned_steps(config, tasks)
         compared = 2 * config.slow.samples * (config.train.epochs - 1) if config.slow.use or config.meta.use else 0
         section = config.update
         compared += section.probes * section.probe_tasks * planned_steps(config, tasks) if section.weighs else 0
@@ -280,4 +288,9 @@ class ReflactLearner(Learner):
         return {"reflect": {"prompts": found}} if found else {}
 
     def begin(self, assignment: Assignment) -> ReflactTraining:
-        return ReflactTraining(assignment.shop, assignment.judge, assignment.config, assignment.tasks, assignment.moved)
+        before = cast("ReflactTraining | None", assignment.before)
+        shop, judge, config = assignment.shop, assignment.judge, assignment.config
+        return ReflactTraining(shop, judge, config, assignment.tasks, assignment.moved, before=before)
+
+    def continues(self) -> bool:
+        return True

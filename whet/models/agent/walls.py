@@ -42,14 +42,17 @@ class AgentWalls:
         self._scratch = tempfile.mkdtemp(prefix="whet-walls-")
         self.descriptors = (self._theirs.fileno(),)
 
-    def words(self, words: Sequence[str], env: Mapping[str, str]) -> list[str]:
-        """The command that raises the walls and starts `words` behind them, with `env` alone."""
+    def words(self, words: Sequence[str], env: Mapping[str, str], needs: Sequence[str] | None = None) -> list[str]:
+        """The command that raises the walls and starts `words` behind them, with `env` alone.
+
+        `needs` is the command whose installation is shown, where it is started through another one.
+        """
         settings = {
             "scratch": self._scratch,
             "root": str(self._workspace.root),
             "home": str(self._workspace.home),
             "cwd": str(self._workspace.place),
-            "shown": [*installation(words), *self._shown],
+            "shown": [*installation(needs or words), *self._shown],
             "words": list(words),
             "env": dict(env),
             "uid": self._workspace.belongs_to,

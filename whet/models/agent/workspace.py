@@ -89,7 +89,7 @@ class Workspace:
         _write(self.place, "TASK.md", task.encode("utf-8", "replace"))
         _write(self.root, self.prompt.name, prompt(task, playbook, again=self.turns > 0).encode("utf-8", "replace"))
         _clear(self.answer)
-        self._hand_over()
+        self.hand_over()
         self._before = {name: _state(path) for name, path in self._files()}
         self.turns += 1
 
@@ -98,7 +98,7 @@ class Workspace:
         found = collect_files(str(self.root), [self.answer.name], most, most)
         return found.get(self.answer.name, b"").decode("utf-8", "replace")
 
-    def _hand_over(self) -> None:
+    def hand_over(self) -> None:
         """Everything belongs to the agent's user."""
         if self.belongs_to is None:
             return
@@ -168,7 +168,7 @@ def files_of(playbook: Playbook) -> dict[str, str]:
             raise WhetError(f"the playbook's file {name!r} cannot lie in a workspace: give it a plain relative name.")
         files[name] = text
     shown = [
-        f"### Example {n}\n\n{example.question}\n\nA good answer:\n\n{example.answer}"
+        f"### Example {n}\n\n{example.question}\n\nA good answer:\n\n{example.told}"
         for n, example in enumerate(playbook.examples, 1)
     ]
     parts_of_skill = [playbook.text, *(("## Worked examples", *shown) if shown else ())]
