@@ -191,8 +191,8 @@ RuleSort = Literal["S", "G0", "G"]
 class Rule:
     """One rule of a rule book. `created` and `retired` are steps; `parent` is the rule that it took the place of.
 
-    `evidence` are ids of train tasks. `predicate` is the condition on which the rule decides, as data in the language of
-    an environment, where there is one: it can be measured on which tasks such a rule fires.
+    `evidence` are ids of train tasks. `predicate` is the condition on which the rule decides, as data in the language
+    of an environment, where there is one: it can be measured on which tasks such a rule fires.
     """
 
     id: str
@@ -229,8 +229,8 @@ class Playbook:
     """What a policy works from. The driver places it: the text as system text, examples as turns before the task.
 
     Each part is a field of its own, so that no edit of one can damage another: `body` is the skill, `hindsight` what
-    comparing epochs has taught, `reminders` short lines at its end, `files` what lies beside it, `rules` a rule book, of
-    which the driver places what is active where the task's own message has its rules.
+    comparing epochs has taught, `reminders` short lines at its end, `files` what lies beside it, `rules` a rule book,
+    whose active rules the driver places where the task's own message has its rules.
     """
 
     body: str = ""

@@ -55,7 +55,7 @@ class Operation:
     predicate: Mapping[str, Any] | None = None
     scope: str = ""
     source: str = "proposer"
-    """Who brings it: a proposer by name, `ablation` for a removal that nobody proposed, `carried` from an earlier step."""
+    """Who brings it: a proposer by name, `ablation` for a removal that nobody asked for, `carried` from before."""
 
     @property
     def signature(self) -> str:
@@ -90,7 +90,7 @@ class RuleBook:
 
     @classmethod
     def of(cls, playbook: Playbook, fresh: int = 1) -> RuleBook:
-        """The book in a playbook. `fresh`: an id that whoever holds the book has given away already is not given again."""
+        """The book in a playbook. `fresh`: ids below it were given away already, if only to what was rejected."""
         known = [int(rule.id[1:]) + 1 for rule in playbook.rules if rule.id.startswith("G")]
         return cls(in_order(playbook.rules), max([fresh, *known]))
 
@@ -114,7 +114,7 @@ class RuleBook:
     def apply(
         self, operation: Operation, step: int, status: Literal["active", "shadow"] = "active"
     ) -> RuleBook | Refusal:
-        """The book after an operation, or why it is none. With `shadow`, a new rule stands in the book and is not told."""
+        """The book after an operation, or why there is none. With `shadow`, a new rule is in it and is not told."""
         refusal = self.refusal(operation)
         if refusal is not None:
             return refusal

@@ -1,4 +1,4 @@
-"""What passes between the loop of rule search and whoever proposes: attempts at the propose pool, hard cases, a step."""
+"""What passes between the loop of rule search and whoever proposes: attempts at the propose pool, cases, a step."""
 
 from __future__ import annotations
 
