@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from whet.types import Policy, Task, Ticket
+from whet.types import Playbook, Policy, Task, Ticket
 
 _CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
 
@@ -93,8 +93,25 @@ def task_digest(task: Task) -> str:
     return digest(task.label, task.messages, task.truth, task.data)
 
 
+LATER: Mapping[str, Any] = {"rules": (), "votes": 1}
+"""Fields that playbooks and sampling came to have later: at these values they do not enter a digest, so that what was
+remembered before there was such a field is found again."""
+
+
 def policy_digest(policy: Policy) -> str:
-    return digest(policy)
+    written = b'[{"model":%b,"sampling":%b,"playbook":%b}]'
+    return bytes_digest(written % (canonical(policy.model), _lean(policy.sampling), _lean(policy.playbook)))
+
+
+def playbook_digest(playbook: Playbook) -> str:
+    return bytes_digest(b"[%b]" % _lean(playbook))
+
+
+def _lean(record: Any) -> bytes:
+    """A record as `canonical` writes it, in the order of its fields, without later ones that say nothing."""
+    held = {name: getattr(record, name) for name in record.__dataclass_fields__}
+    said = (name for name, value in held.items() if name not in LATER or value != LATER[name])
+    return b"{%b}" % b",".join(b"%b:%b" % (canonical(name), canonical(held[name])) for name in said)
 
 
 def rollout_key(ticket: Ticket, fingerprint: str, policy: str) -> str:

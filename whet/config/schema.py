@@ -119,6 +119,11 @@ class GuardSection(Section):
     metric: str
     bound: float = Field(default=0.0, ge=0)
     better: Literal["up", "down"] = "up"
+    level: float | None = Field(
+        default=None, ge=0.5, lt=1, description="hold the bound against the upper bound of the mean at this level"
+    )
+    among: str = Field(default="", description="only tasks whose score has this part above 0")
+    optional: bool = Field(default=False, description="pass it over where no score reports it")
 
 
 class GateSection(Section):
@@ -137,6 +142,9 @@ class GateSection(Section):
         default="eager", description="eager and steady race and drop what falls behind; patient draws all tasks of both"
     )
     exclude: tuple[int, ...] = Field(default=(), description="tasks, by their index, left out for both arms")
+    max_regressions: float | None = Field(
+        default=None, ge=0, le=1, description="share of tasks that may go from solved to not solved"
+    )
     spending: float | None = Field(default=None, gt=0, lt=1, description="bound on the false accepts of a whole run")
     seed: int = 0
     args: dict[str, Any] = Field(default={}, description="arguments of the gate that have no key of their own")

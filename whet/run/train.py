@@ -15,7 +15,7 @@ from whet.errors import Interrupted, WhetError
 from whet.evals.sample import size_of, stratified_sample
 from whet.gate.base import Gate
 from whet.gate.pace import PACES
-from whet.keys import digest
+from whet.keys import playbook_digest
 from whet.learn.judge import FORCING, Judge
 from whet.learn.leaks import LeakWatch
 from whet.learn.learner import Assignment, Learner, Training, learner_named
@@ -173,7 +173,7 @@ def plan_training(config: TrainConfig, given: Given = Given()) -> TrainPlan:
     named = config.identity()
     named["train"] = {key: value for key, value in named["train"].items() if key != "playbook"}
     named["optimizer"] = {"config": named["optimizer"], "model": optimizer.fingerprint if optimizer else ""}
-    identity = Identity(named, env.fingerprint, model.fingerprint, digest(initial))
+    identity = Identity(named, env.fingerprint, model.fingerprint, playbook_digest(initial))
     return TrainPlan(config, learner, env, model, optimizer, gate, initial, tasks, select, test, identity)
 
 

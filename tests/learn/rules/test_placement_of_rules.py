@@ -7,13 +7,18 @@ from dataclasses import replace
 import pytest
 
 from whet.envs.groupqc.environment import GroupQc
+from whet.models.scripted import Scripted
 from whet.rollout.conversation import Conversation
 from whet.rollout.placement import place_rules
 from whet.rollout.player import Player, Seat
-from whet.models.scripted import Scripted
 from whet.types import Image, Playbook, Policy, Rule, user
 
-BOOK = (Rule("S1", "Look twice."), Rule("G0", "All must be green."), Rule("G2", "Red fails."), Rule("G10", "Blue passes."))
+BOOK = (
+    Rule("S1", "Look twice."),
+    Rule("G0", "All must be green."),
+    Rule("G2", "Red fails."),
+    Rule("G10", "Blue passes."),
+)
 
 
 @pytest.mark.parametrize("mission", ["fire door", "extinguisher", "BBU接地线检查", "RRU线缆"])
@@ -34,7 +39,9 @@ def test_rules_of_a_book_take_the_place_of_the_missions_own() -> None:
     own = env.rule_book(task)
     step = next(env.play(task))
     text = place_rules(Playbook(rules=BOOK), step.messages, step.rules)[-1].text
-    assert "Focus: All must be green.\nStructural rules:\n1. Look twice.\nRules:\n1. Red fails.\n2. Blue passes.\n" in text
+    assert (
+        "Focus: All must be green.\nStructural rules:\n1. Look twice.\nRules:\n1. Red fails.\n2. Blue passes.\n" in text
+    )
     assert not any(rule.text in text for rule in own)
     assert text.endswith(task.messages[-1].text[-200:])
 
@@ -50,7 +57,9 @@ def test_what_is_not_active_is_not_told_and_an_empty_list_has_no_heading() -> No
 
 def test_without_a_place_of_its_own_a_book_stands_at_the_beginning_of_the_question() -> None:
     placed = place_rules(Playbook(rules=BOOK), (user("Which colour?"),))
-    assert placed[-1].text.startswith("Rules:\n1. Look twice.\n2. All must be green.\n3. Red fails.\n4. Blue passes.\n\nW")
+    assert placed[-1].text.startswith(
+        "Rules:\n1. Look twice.\n2. All must be green.\n3. Red fails.\n4. Blue passes.\n\nW"
+    )
     picture = Image("0" * 64)
     assert place_rules(Playbook(rules=BOOK[1:2]), (user((picture, "?")),))[-1].content == (
         "Rules:\n1. All must be green.\n\n",

@@ -28,7 +28,7 @@ from whet.envs.groupqc.verdict.votes import Ballot, DecodeSettings, Votes, draws
 from whet.errors import Interrupted, WhetError
 from whet.evals.attempts import TaskId
 from whet.evals.sample import stratified_sample
-from whet.keys import digest, policy_digest, rollout_key
+from whet.keys import playbook_digest, policy_digest, rollout_key
 from whet.ledger.store import Ledger
 from whet.models.base import Model
 from whet.rollout.cast import open_model, sampling_of
@@ -160,7 +160,7 @@ def plan_audit(
     tasks = _chosen(tickets, config, settings)
     sampled = config.eval.model_dump(mode="json", exclude={"playbook"})
     config_part = config.identity() | {"eval": sampled, "audit": settings.identity()}
-    identity = Identity(config_part, env.fingerprint, model, digest(playbook))
+    identity = Identity(config_part, env.fingerprint, model, playbook_digest(playbook))
     over = frozenset(task for task in tasks if env.size(task[0]) is None and tickets.too_long(*task))
     fit = tuple(task for task in tasks if task not in over)
     plan = AuditPlan(config, settings, tickets, playbook, fit, len(over), identity)
