@@ -182,12 +182,57 @@ class Example:
     answer: str
 
 
+RuleStatus = Literal["proposed", "shadow", "active", "retired"]
+"""A rule is proposed, stands in the book without being told (`shadow`), is told, and is told no more."""
+
+RuleSort = Literal["S", "G0", "G"]
+"""Structural rules, the checklist, and rules that are learnt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a rule book. `created` and `retired` are steps; `parent` is the rule that it took the place of.
+
+    `evidence` are ids of train tasks. `predicate` is the condition on which the rule decides, as data in the language
+    of an environment, where there is one: it can be measured on which tasks such a rule fires.
+    """
+
+    id: str
+    text: str
+    scope: str = ""
+    evidence: tuple[str, ...] = ()
+    parent: str = ""
+    status: RuleStatus = "active"
+    created: int = 0
+    retired: int | None = None
+    predicate: Mapping[str, Any] | None = None
+
+    @property
+    def sort(self) -> RuleSort:
+        return "S" if self.id.startswith("S") else "G0" if self.id == "G0" else "G"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSlot:
+    """Where an environment's prompt has rules of a sort: the part of its last message that a rule book replaces.
+
+    `before` and `after` are written around what is put there, such as a heading that an empty list does without.
+    """
+
+    sort: RuleSort
+    start: int
+    end: int
+    before: str = ""
+    after: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Playbook:
     """What a policy works from. The driver places it: the text as system text, examples as turns before the task.
 
     Each part is a field of its own, so that no edit of one can damage another: `body` is the skill, `hindsight` what
-    comparing epochs has taught, `reminders` short lines at its end, `files` what lies beside it.
+    comparing epochs has taught, `reminders` short lines at its end, `files` what lies beside it, `rules` a rule book,
+    whose active rules the driver places where the task's own message has its rules.
     """
 
     body: str = ""
@@ -195,10 +240,16 @@ class Playbook:
     files: Mapping[str, str] = field(default_factory=dict)
     hindsight: str = ""
     reminders: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
 
     @property
     def blank(self) -> bool:
-        return not (self.body or self.examples or self.files or self.hindsight or self.reminders)
+        return not (self.body or self.examples or self.files or self.hindsight or self.reminders or self.rules)
+
+    @property
+    def told(self) -> tuple[Rule, ...]:
+        """The rules that a policy is told."""
+        return tuple(rule for rule in self.rules if rule.status == "active")
 
     @property
     def text(self) -> str:
@@ -214,13 +265,16 @@ class Playbook:
     def __repr__(self) -> str:
         """Short: a playbook can be a book."""
         first = next(iter(self.body.splitlines()), "")[:60]
+        rules = f", {len(self.told)} rules" if self.rules else ""
         return (
-            f"<Playbook {first!r}, {len(self.text)} characters, {len(self.examples)} examples, {len(self.files)} files>"
+            f"<Playbook {first!r}, {len(self.text)} characters, {len(self.examples)} examples, {len(self.files)} files"
+            f"{rules}>"
         )
 
     def _repr_html_(self) -> str:
         """For a notebook."""
         shown = [_pre(self.text)] if self.text else []
+        shown += [f"<p>{_plain(rule.id)}: {_plain(rule.text)}</p>" for rule in self.told]
         shown += [f"<p>{_plain(example.question)}<br>→ {_plain(example.answer)}</p>" for example in self.examples]
         return "".join(shown) or "<em>blank playbook</em>"
 
@@ -251,6 +305,8 @@ class Ask:
     narrow: Mapping[str, Any] = field(default_factory=dict)
     shape: Shape = Shape()
     must_call: bool = False
+    rules: tuple[RuleSlot, ...] = ()
+    """Where the last message has rules that a rule book takes the place of; none: a book stands at its beginning."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ BLANK = "blank"
 """The empty playbook, where a config names one."""
 
 EXAMPLES = "examples.jsonl"
-PARTS = {"body", "examples", "files", "hindsight", "reminders"}
+PARTS = {"body", "examples", "files", "hindsight", "reminders", "rules"}
 
 
 def read_playbook(source: str) -> Playbook:
@@ -71,4 +71,7 @@ def _checked(path: Path, data: Any) -> dict[str, Any]:
             isinstance(example.get(part), str) for part in ("question", "answer")
         ):
             raise WhetError(f"{path}: example {place} needs a 'question' and an 'answer', both text")
+    for place, rule in enumerate(data.get("rules", ()), 1):
+        if not isinstance(rule, dict) or not all(isinstance(rule.get(part), str) for part in ("id", "text")):
+            raise WhetError(f"{path}: rule {place} needs an 'id' and a 'text', both text")
     return data

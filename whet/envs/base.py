@@ -24,6 +24,8 @@ from whet.types import (
     Reply,
     Role,
     Rollout,
+    Rule,
+    RuleSlot,
     Score,
     Shape,
     Split,
@@ -131,6 +133,13 @@ class Environment(Protocol):
         """The choice that is right, for whoever learns from a train task."""
         raise WhetError(f"{self.name}: an answer is no choice, so none is the right one")
 
+    def rule_book(self, task: Task) -> Sequence[Rule]:
+        """The rules that tasks of this one's mission start from, as their prompts have them; none where there are none.
+
+        A rule book in a playbook takes their place in the prompt.
+        """
+        return ()
+
     def prompts(self) -> Mapping[str, str]:
         """Prompts for an optimiser that know more of these tasks than those that come along, by their names."""
         return {}
@@ -162,12 +171,13 @@ def ask(
     shape: Shape = Shape(),
     must_call: bool = False,
     corrections: int = 2,
+    rules: Sequence[RuleSlot] = (),
 ) -> Generator[Ask, Reply, Reply]:
     """Ask for a reply. A malformed tool call is never executed: the model is told what was wrong, `corrections` times.
 
     The reply returned may still be malformed; `reply.malformed` says so, and `reply.calls` then must not be run.
     """
-    asked = Ask(tuple(messages), tuple(tools), role, dict(narrow or {}), shape, must_call)
+    asked = Ask(tuple(messages), tuple(tools), role, dict(narrow or {}), shape, must_call, tuple(rules))
     reply = yield asked
     for _ in range(corrections):
         if not reply.malformed:

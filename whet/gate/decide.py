@@ -102,4 +102,5 @@ def _text(playbook: Playbook) -> tuple[object, ...]:
 
     examples = tuple((trimmed(example.question), trimmed(example.answer)) for example in playbook.examples)
     files = tuple(sorted((name, trimmed(text)) for name, text in playbook.files.items()))
-    return trimmed(playbook.text), examples, files
+    rules = tuple((rule.sort, trimmed(rule.text)) for rule in playbook.told)
+    return trimmed(playbook.text), examples, files, rules

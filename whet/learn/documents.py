@@ -11,13 +11,19 @@ from whet.types import Playbook
 
 
 def document(playbook: Playbook) -> str:
-    """Body, guidance, reminders, worked examples and files; the JSON form beside it is what a run reads."""
+    """Body, guidance, reminders, rules, worked examples and files; the JSON form beside it is what a run reads."""
     shown = [
         f"### Example {number}\n\n{example.question}\n\n**Answer**\n\n{example.answer}"
         for number, example in enumerate(playbook.examples, 1)
     ]
+    rules = "\n".join(f"- {rule.id}: {rule.text}" for rule in playbook.told)
     files = [f"## {name}\n\n{text}" for name, text in sorted(playbook.files.items())]
-    parts = [playbook.text, *(["## Worked examples", *shown] if shown else []), *files]
+    parts = [
+        playbook.text,
+        rules and f"## Rules\n\n{rules}",
+        *(["## Worked examples", *shown] if shown else []),
+        *files,
+    ]
     text = "\n\n".join(part for part in parts if part)
     return f"{text}\n" if text else ""
 

@@ -162,6 +162,7 @@ def _parts(playbook: Playbook) -> Iterator[str]:
     for example in playbook.examples:
         yield f"{example.question}\n{example.answer}"
     yield from playbook.files.values()
+    yield from (rule.text for rule in playbook.rules)
 
 
 def _words(text: str) -> Words:

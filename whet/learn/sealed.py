@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from whet.envs.base import Baseline, Environment, Play
 from whet.errors import WhetError
-from whet.types import Feedback, Label, Rollout, Split, Task
+from whet.types import Feedback, Label, Rollout, Rule, Split, Task
 
 STAGES = ("next_stage", "in_stage")
 """What an environment with stages of its own offers a curriculum; it tells nothing of tasks."""
@@ -64,6 +64,9 @@ class SealedEnvironment(Environment):
         if task.split != "train":
             raise WhetError(f"{self.name}: a learner asked what is right on {task.id}; it may of train tasks alone")
         return self._env.right(task)
+
+    def rule_book(self, task: Task) -> Sequence[Rule]:
+        return self._env.rule_book(task)
 
     def prompts(self) -> Mapping[str, str]:
         return self._env.prompts()

@@ -20,7 +20,7 @@ from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.records import SiteTicket
 from whet.envs.groupqc.tickets.file import Reject, TicketFile, TicketLine, read_exclusions, read_tickets
 from whet.envs.groupqc.tickets.line import json_line
-from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evidence, messages
+from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evidence, messages, rule_slots, seed_rules
 from whet.envs.groupqc.tickets.source import FiledTickets, GeneratedTickets, Missions, TicketSource, refuse_rejects
 from whet.envs.groupqc.verdict.conventions import Convention
 from whet.envs.groupqc.verdict.grounds import Vocabulary, grounds
@@ -29,7 +29,7 @@ from whet.envs.groupqc.verdict.rewards import Scheme, VerdictCosts, score
 from whet.envs.groupqc.world.noise import NO_NOISE, REALISTIC, Noise
 from whet.errors import WhetError, nearest
 from whet.files import write_atomically
-from whet.types import Feedback, Label, Message, Reply, Rollout, Score, Shape, Split, Task
+from whet.types import Feedback, Label, Message, Reply, Rollout, Rule, RuleSlot, Score, Shape, Split, Task
 
 NAME = "groupqc"
 
@@ -139,8 +139,16 @@ class GroupQc(Environment):
     def play(self, task: Task) -> Play:
         language = self._missions[task.data["mission"]][0].language
         shape = Shape(grammar=verdict_grammar(language)) if self._constrained else Shape()
-        reply: Reply = yield from ask(task.messages, shape=shape, corrections=0)
+        reply: Reply = yield from ask(task.messages, shape=shape, corrections=0, rules=self._slots(task))
         return self._grade(task, read_verdict(reply.text, cut_off=reply.truncated))
+
+    def _slots(self, task: Task) -> tuple[RuleSlot, ...]:
+        """Where the request has its rules, for a rule book to take their place."""
+        told = (task.data.get("site", ""), task.data.get("submitted", ""))
+        return rule_slots(*self._missions[task.data["mission"]], self._rules, *told)
+
+    def rule_book(self, task: Task) -> tuple[Rule, ...]:
+        return seed_rules(self._missions[task.data["mission"]][1])
 
     def feedback(self, task: Task, rollout: Rollout) -> Feedback:
         return ticket_feedback(task, rollout)

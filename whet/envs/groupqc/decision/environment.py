@@ -15,7 +15,7 @@ from whet.envs.groupqc.pack.file import load_packs
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.tickets.file import Reject
 from whet.envs.groupqc.tickets.open import OpenLine, OpenTicket, read_open
-from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evidence, messages
+from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evidence, messages, rule_slots
 from whet.envs.groupqc.verdict.lines import read_verdict, verdict_grammar
 from whet.errors import WhetError, nearest
 from whet.keys import digest
@@ -91,7 +91,9 @@ class OpenTickets(Environment):
     def play(self, task: Task) -> Play:
         language = self._missions[task.data["mission"]][0].language
         shape = Shape(grammar=verdict_grammar(language)) if self._constrained else Shape()
-        reply: Reply = yield from ask(task.messages, shape=shape, corrections=0)
+        told = (task.data["site"], task.data["submitted"])
+        slots = rule_slots(*self._missions[task.data["mission"]], self._rules, *told)
+        reply: Reply = yield from ask(task.messages, shape=shape, corrections=0, rules=slots)
         reading = read_verdict(reply.text, cut_off=reply.truncated)
         if not reading.valid:
             return failed(reading.code, "", format=0.0)
