@@ -162,6 +162,8 @@ class Sampling:
     logprobs: int | None = None
     """Top alternatives to report for each token; 0 reports the chosen token alone."""
     effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
+    votes: int = 1
+    """Draws of which an answer is the majority, where the answer is a choice; see `whet.rollout.votes`."""
 
 
 @dataclass(frozen=True, slots=True)

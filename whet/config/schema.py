@@ -28,6 +28,9 @@ class SamplingSection(Section):
     stop: tuple[str, ...] = ()
     logprobs: int | None = Field(default=None, ge=0, le=20)
     effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
+    votes: int = Field(
+        default=1, ge=1, le=99, description="draws of which the target's answer is the majority, where it is a choice"
+    )
 
 
 class RoleSection(Section):

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, Protocol, Self, cast, runtime_checkable
 
 from whet.envs.feedback import plain_feedback
+from whet.errors import WhetError
 from whet.types import (
     Ask,
     Feedback,
@@ -78,6 +79,10 @@ class Environment(Protocol):
     about: str = ""
     judge: str = ""
     """Where grading asks a judge: the only model whose agreement with given labels was measured; '': any."""
+    chooses: bool = False
+    """Whether every answer is one of a few choices, which `verdict` reads: only such answers can be voted on."""
+    tie: str = ""
+    """The verdict that a tied vote goes to; '': the one of those tied that was drawn first."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         made = super().__new__(cls)
@@ -119,6 +124,14 @@ class Environment(Protocol):
         judge said.
         """
         return plain_feedback(task, rollout)
+
+    def verdict(self, task: Task, rollout: Rollout) -> str | None:
+        """The choice that an attempt made, None where none can be read. Pure, and blind to what is right."""
+        raise WhetError(f"{self.name}: an answer is no choice, so there is no verdict to read")
+
+    def right(self, task: Task) -> str:
+        """The choice that is right, for whoever learns from a train task."""
+        raise WhetError(f"{self.name}: an answer is no choice, so none is the right one")
 
     def rule_book(self, task: Task) -> Sequence[Rule]:
         """The rules that tasks of this one's mission start from, as their prompts have them; none where there are none.

@@ -21,6 +21,8 @@ class SealedEnvironment(Environment):
         self.fingerprint = env.fingerprint
         self.about = env.about
         self.judge = env.judge
+        self.chooses = env.chooses
+        self.tie = env.tie
         for name in STAGES:
             if hasattr(env, name):
                 setattr(self, name, getattr(env, name))
@@ -54,6 +56,14 @@ class SealedEnvironment(Environment):
                 f"{self.name}: a learner asked for feedback on {task.id}; there is some on train tasks alone"
             )
         return self._env.feedback(task, rollout)
+
+    def verdict(self, task: Task, rollout: Rollout) -> str | None:
+        return self._env.verdict(task, rollout)
+
+    def right(self, task: Task) -> str:
+        if task.split != "train":
+            raise WhetError(f"{self.name}: a learner asked what is right on {task.id}; it may of train tasks alone")
+        return self._env.right(task)
 
     def rule_book(self, task: Task) -> Sequence[Rule]:
         return self._env.rule_book(task)

@@ -45,6 +45,7 @@ class DataEnvironment(Environment):
         self._images: dict[str, Path] = {}
         check = self._settings.check
         self.judge = check.judge
+        self.chooses = check.chooses
         left_out = len(found.rows) - len(self._source.rows)
         skipped = f" ({left_out} more have no answer and are left out)" if left_out else ""
         self.about = (
@@ -88,6 +89,12 @@ class DataEnvironment(Environment):
         said = read_answer(last_words(rollout), self._settings.form)
         shown = tuple(part for message in task.messages for part in message.content if isinstance(part, Image))
         return replace(self._settings.check.feedback(task, rollout, said), images=shown)
+
+    def verdict(self, task: Task, rollout: Rollout) -> str | None:
+        return self._settings.check.verdict(task.truth, read_answer(last_words(rollout), self._settings.form))
+
+    def right(self, task: Task) -> str:
+        return self._settings.check.right(task.truth)
 
     def blob(self, sha256: str) -> bytes:
         return self._images[sha256].read_bytes()

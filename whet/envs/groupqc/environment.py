@@ -14,7 +14,7 @@ from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Play, ask
 from whet.envs.fingerprint import fingerprint
 from whet.envs.groupqc.baselines import baselines
-from whet.envs.groupqc.feedback import ticket_feedback
+from whet.envs.groupqc.feedback import ticket_feedback, ticket_verdict
 from whet.envs.groupqc.pack.file import load_packs
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.records import SiteTicket
@@ -65,6 +65,9 @@ PLACES = ("rejects", "strict")
 
 class GroupQc(Environment):
     """Tickets with their summaries; the policy says pass or fail, and why."""
+
+    chooses = True
+    tie = "fail"
 
     def __init__(self, source: str, args: Mapping[str, Any]) -> None:
         self._made_from = (source, dict(args))
@@ -149,6 +152,13 @@ class GroupQc(Environment):
 
     def feedback(self, task: Task, rollout: Rollout) -> Feedback:
         return ticket_feedback(task, rollout)
+
+    def verdict(self, task: Task, rollout: Rollout) -> str | None:
+        return ticket_verdict(rollout)
+
+    def right(self, task: Task) -> str:
+        label: str = task.truth["label"]
+        return label
 
     def baselines(self) -> Mapping[str, Baseline]:
         return baselines(self.mission, self.conventions if any(self._conventions.values()) else None)

@@ -24,6 +24,7 @@ class ChoiceCheck(AnswerCheck):
     Where each option has a column, `options` names them in the order of their letters.
     """
 
+    chooses = True
     takes = (
         Argument("choices", list[str] | str, [], "labels to choose from, or the column with a row's options"),
         Argument("options", list[str], [], "columns that hold one option each, for A, B, C in this order"),
@@ -92,6 +93,13 @@ class ChoiceCheck(AnswerCheck):
     def expected(self, truth: Any) -> str:
         right = truth["right"]
         return f"{string.ascii_uppercase[right]}. {truth['options'][right]}" if self.column else truth["options"][right]
+
+    def verdict(self, truth: Any, said: str) -> str | None:
+        named = chosen(said, truth["options"], lettered=self.lettered)
+        return str(truth["options"][named.pop()]) if len(named) == 1 else None
+
+    def right(self, truth: Any) -> str:
+        return str(truth["options"][truth["right"]])
 
     def score(self, truth: Any, said: str) -> Score:
         named = chosen(said, truth["options"], lettered=self.lettered)

@@ -10,6 +10,7 @@ from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Play, ask
 from whet.envs.fingerprint import fingerprint
 from whet.envs.groupqc.baselines import baselines
+from whet.envs.groupqc.feedback import ticket_verdict
 from whet.envs.groupqc.pack.file import load_packs
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.tickets.file import Reject
@@ -18,7 +19,7 @@ from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evid
 from whet.envs.groupqc.verdict.lines import read_verdict, verdict_grammar
 from whet.errors import WhetError, nearest
 from whet.keys import digest
-from whet.types import Label, Reply, Score, Shape, Split, Task, failed
+from whet.types import Label, Reply, Rollout, Score, Shape, Split, Task, failed
 
 NAME = "groupqc/open"
 
@@ -33,6 +34,9 @@ ARGUMENTS = (
 
 class OpenTickets(Environment):
     """Tickets of Stage-A files, labelled or not: no label is looked at."""
+
+    chooses = True
+    tie = "fail"
 
     def __init__(self, source: str, args: Mapping[str, Any]) -> None:
         if not source:
@@ -94,6 +98,9 @@ class OpenTickets(Environment):
         if not reading.valid:
             return failed(reading.code, "", format=0.0)
         return Score(1, 1.0, 1.0, {"format": 1.0}, "not_verified", "nobody has judged this ticket")
+
+    def verdict(self, task: Task, rollout: Rollout) -> str | None:
+        return ticket_verdict(rollout)
 
     def baselines(self) -> Mapping[str, Baseline]:
         return {name: policy for name, policy in baselines(self.mission).items() if name != "oracle"}
