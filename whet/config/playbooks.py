@@ -27,7 +27,8 @@ def read_playbook(source: str) -> Playbook:
         if path.is_dir():
             return _from_folder(path)
         if path.suffix == ".json":
-            return wire.playbook_in(_checked(path, orjson.loads(path.read_bytes())))
+            data = orjson.loads(path.read_bytes())
+            return wire.playbook_in(_checked(path, {"rules": _guidance(path, data)} if _is_guidance(data) else data))
         return Playbook(path.read_text(encoding="utf-8").strip())
     except FileNotFoundError:
         raise WhetError(f"{source}: no such playbook; give a Markdown or JSON file, a folder, or 'blank'") from None
@@ -58,6 +59,30 @@ def _from_folder(folder: Path) -> Playbook:
     }
     body = skill.read_text(encoding="utf-8").strip()
     return wire.playbook_in(_checked(folder, {"body": body, "examples": examples, "files": files}))
+
+
+def _is_guidance(data: Any) -> bool:
+    sections = data.values() if isinstance(data, dict) else ()
+    return bool(sections) and all(isinstance(section, dict) and "experiences" in section for section in sections)
+
+
+def _guidance(path: Path, data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rules of a guidance.json, those that are told and those that are retired; it is of one mission."""
+    if len(data) != 1:
+        raise WhetError(f"{path}: holds the rules of {len(data)} missions; a playbook is for one, so leave one in it")
+    section = next(iter(data.values()))
+    told, known = section["experiences"], section.get("metadata", {})
+    if not isinstance(told, dict) or not isinstance(known, dict):
+        raise WhetError(f"{path}: 'experiences' and 'metadata' are objects, by the id of a rule")
+    kept = {rule: about for rule, about in known.items() if isinstance(about, dict) and about.get("status")}
+    texts = {**told, **{rule: about.get("text", "") for rule, about in kept.items() if rule not in told}}
+    made = []
+    for rule, text in texts.items():
+        about = kept.get(rule, {})
+        fields = {name: about[name] for name in ("scope", "parent", "created", "retired", "predicate") if name in about}
+        status = "active" if rule in told else about["status"]
+        made.append({"id": rule, "text": text, "status": status, "evidence": about.get("sources", ()), **fields})
+    return made
 
 
 def _checked(path: Path, data: Any) -> dict[str, Any]:

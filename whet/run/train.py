@@ -65,7 +65,9 @@ class TrainPlan:
     """Whether it is worked off from its ledger alone: a test that was not opened stays closed."""
 
     def folder(self, runs: Path = RUNS, name: str | None = None) -> Path:
-        return named_folder(runs, name or run_name(self.config, self.identity))
+        named = name or run_name(self.config, self.identity)
+        under = self.learner.subfolder(self.config, SealedEnvironment(self.env), self.tasks)
+        return named_folder(runs, f"{under}/{named}" if under and runs.name != under else named)
 
     @property
     def policy(self) -> Policy:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from whet.errors import WhetError
+from whet.keys import digest
 from whet.types import Playbook, Rule
 
 OperationKind = Literal["upsert", "update", "merge", "remove"]
@@ -110,6 +111,11 @@ class RuleBook:
     def learnt(self) -> tuple[Rule, ...]:
         """Active rules that may go: neither frozen nor the checklist."""
         return tuple(rule for rule in self.active if rule.id.startswith("G") and rule.id != CHECKLIST)
+
+    @property
+    def told(self) -> str:
+        """A digest of what the policy is told: two books with the same one are the same to it."""
+        return digest([(rule.sort, rule.text) for rule in self.active])[:16]
 
     def apply(
         self, operation: Operation, step: int, status: Literal["active", "shadow"] = "active"

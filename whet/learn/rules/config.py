@@ -16,14 +16,13 @@ from whet.learn.prompt_text import refuse_unknown
 ROOM = "whet.learn.rules"
 """Where the prompts of rule search lie."""
 
-MISSION = "mission"
-"""The book that the mission's own prompt holds, where a config names one."""
-
 
 class RulesTrainSection(TrainSection):
     """How long the book grows, and who proposes."""
 
-    proposer: str = Field(default="llm", description="llm: an optimiser model; miner: induced from the tickets, no model")
+    proposer: str = Field(
+        default="llm", description="llm: an optimiser model; miner: induced from the tickets, no model"
+    )
     steps: int = Field(default=20, ge=1, description="rounds of proposals at most")
     patience: int = Field(default=3, ge=1, description="rounds without a gain after which learning ends")
     beam: int = Field(default=1, ge=1, description="books that live side by side")
@@ -34,7 +33,6 @@ class RulesTrainSection(TrainSection):
 class BookSection(Section):
     """The rule book and what is done to it in a round."""
 
-    book: str = Field(default=MISSION, description="where it starts: 'mission', a guidance.json or a playbook.json")
     candidates: int = Field(default=4, ge=1, description="operations that are judged in a round")
     hard_cases: int = Field(default=16, ge=1, description="cases that a proposer is shown")
     order: Literal["hard_first", "easy_first"] = "hard_first"
@@ -70,7 +68,7 @@ class BoundsSection(Section):
 
 
 class CostsSection(Section):
-    """What errors cost: a change may not lower the utility, and of several that pass the one of most utility is taken."""
+    """What errors cost: no change may lower the utility, and of several that pass the one of most utility is taken."""
 
     false_release: float = Field(default=2.0, ge=0)
     false_block: float = Field(default=1.0, ge=0)
@@ -130,7 +128,8 @@ class RulesConfig(TrainConfig):
             raise ValueError(str(error)) from None
         if self.train.proposer == "llm" and self.optimizer is None and not self.rules.audit_only:
             raise ValueError(
-                "the proposer 'llm' needs an [optimizer] model; name one, or set train.proposer = 'miner', which needs none"
+                "the proposer 'llm' needs an [optimizer] model; name one, or set train.proposer = 'miner', "
+                "which needs none"
             )
         return self
 

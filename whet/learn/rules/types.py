@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from whet.envs.base import Environment
 from whet.learn.rules.book import Operation, Refusal, RuleBook
-from whet.types import Task
+from whet.types import Rollout, Task
 
 if TYPE_CHECKING:
     from whet.learn.rules.config import RulesConfig
@@ -30,6 +30,9 @@ class PoolAttempt:
     votes: tuple[str | None, ...] = ()
     said: str = ""
     """The policy's own words for it."""
+    error: str = ""
+    """What is wrong with the verdict, in the environment's short code; '' where it is right."""
+    rollout: Rollout | None = None
 
     @property
     def right(self) -> bool:
@@ -70,7 +73,9 @@ class TriedOperation:
     outcome: str
     """`applied`, `passed`, `rejected`, `undecided`, `screened`, or the code of a refusal."""
     effect: float | None = None
-    """The mean gain on the gate pool, as far as it was measured."""
+    """The mean gain on the gate pool, or on the screen's tickets, as far as it was measured."""
+    book: str = ""
+    """The digest of what the book told when it was brought."""
 
 
 @dataclass(frozen=True, slots=True)
