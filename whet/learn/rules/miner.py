@@ -30,8 +30,8 @@ DEPTH = 3
 SUPPORT = 4
 """Tickets that a rule must put right."""
 
-LIFT = 1.3
-"""How much more often a rule must be right than its verdict is among the tickets it could decide."""
+LIFT = 2.0
+"""How much better the odds of being right must be where a rule fires than among all tickets it could decide."""
 
 CAUTION = 1.0
 """Standard errors by which a surplus is lowered before it counts."""
@@ -58,8 +58,8 @@ class MinedRule:
     fixed: int
     broken: int
     features: int
-    base: float
-    """The share of right tickets among all that a rule of this kind could decide."""
+    chance: float
+    """The odds of being right that a rule of this kind has where it fires on everything."""
 
     @property
     def support(self) -> int:
@@ -71,8 +71,7 @@ class MinedRule:
 
     @property
     def lift(self) -> float:
-        decided = self.support + self.harm
-        return self.support / decided / self.base if decided and self.base else 0.0
+        return odds(self.support, self.harm) / self.chance
 
     @property
     def worth(self) -> float:
@@ -88,6 +87,10 @@ class MinedRule:
 def worth(fixed: int, broken: int, features: int = 1) -> float:
     """The surplus of tickets put right, at its lower bound; each further feature must earn its place."""
     return fixed - broken - CAUTION * math.sqrt(fixed + broken) - LENGTH * (features - 1)
+
+
+def odds(fixed: int, broken: int) -> float:
+    return (fixed + 0.5) / (broken + 0.5)
 
 
 class Miner:
@@ -121,7 +124,7 @@ def _additions(
         fixed = [attempt.task.id for place, attempt in enumerate(attempts) if rule.fixed >> place & 1]
         said = (
             f"of {rule.support + rule.harm} tickets that are judged otherwise it puts {rule.support} right and "
-            f"{rule.harm} wrong; that is {rule.lift:.1f} times what chance would"
+            f"{rule.harm} wrong; its odds are {rule.lift:.1f} times those of chance"
         )
         yield (
             rule.worth,
@@ -201,10 +204,9 @@ class _Stakes:
         return (fires & self.fixable).bit_count(), (fires & self.breakable).bit_count()
 
     @property
-    def share(self) -> float:
-        """How often a rule that fires on all of them would be right."""
-        every = (self.fixable | self.breakable).bit_count()
-        return self.fixable.bit_count() / every if every else 0.0
+    def chance(self) -> float:
+        """The odds of being right that a rule has which fires on all of them."""
+        return odds(self.fixable.bit_count(), self.breakable.bit_count())
 
 
 def _at_stake(opening: Opening, attempts: Sequence[PoolAttempt], overruled: int) -> _Stakes:
@@ -280,5 +282,5 @@ def _written(
     written = language.write(opening, features)
     fires = sum(1 << place for place, task in enumerate(tasks) if language.says(written.predicate, task) is not None)
     fixed, broken = fires & stakes.fixable, fires & stakes.breakable
-    rule = MinedRule(written, opening.verdict, fixed, broken, len(features), stakes.share)
+    rule = MinedRule(written, opening.verdict, fixed, broken, len(features), stakes.chance)
     return rule if rule.support >= SUPPORT and rule.worth > 0 and rule.lift >= LIFT else None
