@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, Protocol, Self, cast, runtime_checkable
 
 from whet.envs.feedback import plain_feedback
+from whet.envs.language import RuleLanguage
 from whet.errors import WhetError
 from whet.types import (
     Ask,
@@ -132,6 +133,10 @@ class Environment(Protocol):
     def right(self, task: Task) -> str:
         """The choice that is right, for whoever learns from a train task."""
         raise WhetError(f"{self.name}: an answer is no choice, so none is the right one")
+
+    def rule_language(self, task: Task) -> RuleLanguage | None:
+        """How rules for tasks of this one's mission are written and run; None: only by the words of the prompts."""
+        return None
 
     def rule_book(self, task: Task) -> Sequence[Rule]:
         """The rules that tasks of this one's mission start from, as their prompts have them; none where there are none.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from whet.envs.base import Baseline, Environment, Play
+from whet.envs.language import RuleLanguage
 from whet.errors import WhetError
 from whet.types import Feedback, Label, Rollout, Rule, Split, Task
 
@@ -64,6 +65,9 @@ class SealedEnvironment(Environment):
         if task.split != "train":
             raise WhetError(f"{self.name}: a learner asked what is right on {task.id}; it may of train tasks alone")
         return self._env.right(task)
+
+    def rule_language(self, task: Task) -> RuleLanguage | None:
+        return self._env.rule_language(task)
 
     def rule_book(self, task: Task) -> Sequence[Rule]:
         return self._env.rule_book(task)

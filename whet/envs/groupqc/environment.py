@@ -24,6 +24,7 @@ from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evid
 from whet.envs.groupqc.tickets.source import FiledTickets, GeneratedTickets, Missions, TicketSource, refuse_rejects
 from whet.envs.groupqc.verdict.conventions import Convention
 from whet.envs.groupqc.verdict.grounds import Vocabulary, grounds
+from whet.envs.groupqc.verdict.language import TicketLanguage
 from whet.envs.groupqc.verdict.lines import VerdictReading, read_verdict, verdict_grammar
 from whet.envs.groupqc.verdict.rewards import Scheme, VerdictCosts, score
 from whet.envs.groupqc.world.noise import NO_NOISE, REALISTIC, Noise
@@ -84,6 +85,7 @@ class GroupQc(Environment):
         self._conventions: dict[str, tuple[Convention, ...]] = {}
         self._pass_shares = {name: mission.pass_share for name, (_, mission) in self._missions.items()}
         self._frames: dict[str, int] = {}
+        self._languages: dict[str, TicketLanguage] = {}
         self.rejects: tuple[Reject, ...] = ()
         self.excluded: tuple[str, ...] = ()
         if source:
@@ -146,6 +148,13 @@ class GroupQc(Environment):
         """Where the request has its rules, for a rule book to take their place."""
         told = (task.data.get("site", ""), task.data.get("submitted", ""))
         return rule_slots(*self._missions[task.data["mission"]], self._rules, *told)
+
+    def rule_language(self, task: Task) -> TicketLanguage:
+        name = task.data["mission"]
+        known = self._languages.get(name)
+        if known is None:
+            known = self._languages[name] = TicketLanguage(*self._missions[name])
+        return known
 
     def rule_book(self, task: Task) -> tuple[Rule, ...]:
         return seed_rules(self._missions[task.data["mission"]][1])
