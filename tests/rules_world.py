@@ -77,7 +77,9 @@ class Crates(Environment):
 
     def task(self, split: Split, index: int) -> Task:
         crate = shown(index, split)
-        text = f"Crate {split}{index}-K: " + ", ".join(f"{name} {value}" for name, value in crate.items()) + ". Verdict?"
+        text = (
+            f"Crate {split}{index}-K: " + ", ".join(f"{name} {value}" for name, value in crate.items()) + ". Verdict?"
+        )
         data = {"mission": f"yard {index % self._missions}", **crate}
         return Task(split, index, Label("crate"), (user(text),), judged(crate, GOOD), data)
 
@@ -120,7 +122,7 @@ def target(request: Request) -> str:
     """Follows the rules in its prompt, and errs in 4 of 100 draws."""
     text = request.messages[-1].text
     asked = text[text.rindex("Crate ") :]
-    crate = {name: value for name, value in re.findall(r"(colour|site|seal|load) (\w+)", asked)}
+    crate = dict(re.findall(r"(colour|site|seal|load) (\w+)", asked))
     told = [rule for rule in (*GOOD, STRICT, HARM) if rule in text]
     call = judged(crate, told)
     luck = random.Random(seed_for("crate target", asked, request.sampling.seed or 0)).random()
