@@ -93,7 +93,7 @@ def task_digest(task: Task) -> str:
     return digest(task.label, task.messages, task.truth, task.data)
 
 
-LATER: Mapping[str, Any] = {"rules": (), "votes": 1}
+LATER: Mapping[str, Any] = {"rules": (), "votes": 1, "until_settled": False}
 """Fields that playbooks and sampling came to have later: at these values they do not enter a digest, so that what was
 remembered before there was such a field is found again."""
 

@@ -164,6 +164,8 @@ class Sampling:
     effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
     votes: int = 1
     """Draws of which an answer is the majority, where the answer is a choice; see `whet.rollout.votes`."""
+    until_settled: bool = False
+    """Whether a vote ends as soon as no further draw could change it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,8 +111,13 @@ class MemorySession:
     def _calls(self, policy: Policy, alone: str, ticket: Ticket, task: Task) -> tuple[str | None, ...]:
         votes = policy.sampling.votes
         draws = vote_draws(ticket, votes) if votes > 1 else (ticket,)
-        keys = (rollout_key(draw, self.env.fingerprint, alone) for draw in draws)
-        return tuple(self.reviewer.call(task, policy.playbook, key) for key in keys)
+        calls: list[str | None] = []
+        for place, draw in enumerate(draws):
+            enough = policy.sampling.until_settled and place > votes // 2
+            if enough and majority(calls, self.env.tie, votes - place).settled:
+                break
+            calls.append(self.reviewer.call(task, policy.playbook, rollout_key(draw, self.env.fingerprint, alone)))
+        return tuple(calls)
 
     def _vote(self, policy: Policy, own: str, alone: str, ticket: Ticket) -> Rollout:
         key = rollout_key(ticket, self.env.fingerprint, own)
@@ -122,7 +127,7 @@ class MemorySession:
         task = self.env.task(ticket.split, ticket.index)
         calls = self._calls(policy, alone, ticket, task)
         self.drawn += len(calls)
-        found = majority(calls, self.env.tie)
+        found = majority(calls, self.env.tie, policy.sampling.votes - len(calls))
         score, turns = self._graded(task, calls[found.winner])
         if policy.sampling.votes > 1:
             parts = {**score.parts, "votes": float(found.votes), "agreement": found.agreement}

@@ -37,6 +37,8 @@ class Reviewer:
     _faults: dict[tuple[Any, ...], tuple[frozenset[tuple[str, str]], ...]] = field(default_factory=dict)
     _doubts: dict[tuple[Any, ...], bool] = field(default_factory=dict)
     _facts: dict[tuple[Any, ...], Facts] = field(default_factory=dict)
+    _named: dict[int, tuple[int, Any]] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)
 
     def call(self, task: Task, playbook: Playbook, key: str) -> TicketVerdict | None:
         """One draw: the same key gives the same one."""
@@ -72,7 +74,7 @@ class Reviewer:
         return known
 
     def _fact(self, task: Task, predicate: Any) -> Facts:
-        key = (*_shown(task), repr(predicate))
+        key = (*_shown(task), self._name(predicate))
         known = self._facts.get(key)
         if known is None:
             rule = self.language.convention(predicate)
@@ -82,6 +84,14 @@ class Reviewer:
                 (bool(case.violated), lets if case.waived else frozenset()) for case in found.cases
             )
         return known
+
+    def _name(self, predicate: Any) -> int:
+        """A number for a predicate, the same for equal ones. It is kept, so that nothing else takes its place."""
+        known = self._named.get(id(predicate))
+        if known is None:
+            number = self._numbers.setdefault(repr(predicate), len(self._numbers))
+            known = self._named[id(predicate)] = (number, predicate)
+        return known[0]
 
     def _in_doubt(self, task: Task) -> bool:
         """Whether something that a need asks for is shown good and bad at once."""

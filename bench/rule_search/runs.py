@@ -9,9 +9,6 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from whet.learn.rules.config import RulesConfig
-from whet.learn.rules.training import RuleSearch
-
 from rule_search.memory import KeptTickets, MemorySession
 from rule_search.reviewer import Reviewer, ReviewerModel
 from whet.config.load import validate
@@ -23,6 +20,8 @@ from whet.keys import seed_for
 from whet.learn.judge import Judge
 from whet.learn.learner import Assignment
 from whet.learn.rules.book import Operation, RuleBook
+from whet.learn.rules.config import RulesConfig
+from whet.learn.rules.training import RuleSearch
 from whet.learn.rules.types import Proposals, RuleStep
 from whet.learn.workshop import Workshop
 from whet.run.decide import build_gate
@@ -109,7 +108,7 @@ class World:
 
     def strict_rule(self, number: int) -> Rule:
         """A requirement that no reviewer has, and that ten to thirty of a hundred good tickets do not meet."""
-        tasks = [self.env.task("train", index) for index in range(PROPOSE, 2 * PROPOSE)]
+        tasks = [self.env.task("train", index) for index in range(PROPOSE, PROPOSE + 200)]
         good = sum(1 << place for place, task in enumerate(tasks) if task.truth["label"] == "pass")
         opening = next(each for each in self.language.openings(tasks) if each.kind == "require")
         fitting = [
@@ -184,6 +183,9 @@ def config_of(kind: str) -> RulesConfig:
         data["gate"] = {"args": {"max_changed": 1.0}}
     if kind in (PUBLISHED, UNCAPPED):
         data["train"]["patience"] = 3
+    if kind in (WHET, A_A):
+        data["gate"] = {"pace": "brief"}
+        data["target"]["sampling"]["until_settled"] = True
     found: RulesConfig = validate(RulesConfig, data, "bench/rules.py")
     return found
 
@@ -200,7 +202,7 @@ def run_one(plan: RunPlan) -> RunFigures:
     )
     start = Policy(
         ReviewerModel(world.reviewer).fingerprint,
-        Sampling(votes=VOTES),
+        Sampling(votes=VOTES, until_settled=config.target.sampling.until_settled),
         RuleBook((*own, *extra), number + len(extra)).within(Playbook()),
     )
     session = MemorySession(world.env, world.reviewer, start)

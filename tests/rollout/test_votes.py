@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from whet.envs.base import Environment, Play, ask
 from whet.envs.data import DataEnvironment
 from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.verdict.votes import Ballot
-from whet.errors import FaultError, WhetError
+from whet.errors import FaultError, ReplayMismatch, WhetError
 from whet.learn.sealed import SealedEnvironment
 from whet.ledger.store import Ledger
 from whet.models.base import Request
@@ -208,6 +209,35 @@ def test_draws_without_a_verdict_are_no_votes(tmp_path: Path) -> None:
     none = evaluate(Doors(), FromFunction(in_turn(mute)), n=10, runs=tmp_path, overrides=[*THREE, "eval.seed=1"])
     assert none.pass_rate == 0.0
     assert none.report.summary.overall.faults == 0, "to say nothing is the policy's doing"
+
+
+def test_a_settled_vote_draws_no_more_and_says_the_same(tmp_path: Path) -> None:
+    """Two that agree settle three; where they differ, the third decides."""
+
+    def answers() -> FromFunction:
+        first, second = in_turn(knows, knows, errs), in_turn(knows, errs, errs)
+        return FromFunction(lambda request: (first if door(request) % 3 else second)(request))
+
+    patient, hasty = answers(), answers()
+    whole = evaluate(Doors(), patient, n=30, runs=tmp_path, overrides=THREE)
+    until = [*THREE, "target.sampling.until_settled=true"]
+    short = evaluate(Doors(), hasty, n=30, runs=tmp_path, overrides=until)
+    assert whole.pass_rate == short.pass_rate == pytest.approx(2 / 3, abs=0.1)
+    assert len(patient.requests) == 90
+    assert len(hasty.requests) == 60 + round(30 * (1 - (short.pass_rate or 0)))
+    again = FromFunction(errs_at_everything)
+    assert evaluate(Doors(), again, n=30, runs=tmp_path, overrides=until).pass_rate == short.pass_rate
+
+
+def test_a_prompt_that_changed_under_a_vote_is_noticed(tmp_path: Path) -> None:
+    class Reworded(Doors):
+        def task(self, split: Split, index: int) -> Task:
+            told = super().task(split, index)
+            return replace(told, messages=(user(f"Behind door {index}?"),))
+
+    evaluate(Doors(), FromFunction(in_turn(knows)), n=5, runs=tmp_path, overrides=THREE)
+    with pytest.raises(ReplayMismatch, match="answered to another request"):
+        evaluate(Reworded(), FromFunction(in_turn(knows)), n=5, runs=tmp_path, overrides=THREE)
 
 
 def test_the_gate_reads_the_verdict_that_an_evaluation_reads(tmp_path: Path) -> None:

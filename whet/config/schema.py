@@ -31,6 +31,10 @@ class SamplingSection(Section):
     votes: int = Field(
         default=1, ge=1, le=99, description="draws of which the target's answer is the majority, where it is a choice"
     )
+    until_settled: bool = Field(
+        default=False,
+        description="end a vote as soon as its majority is settled: the verdict is the same, for fewer draws",
+    )
 
 
 class RoleSection(Section):
@@ -141,7 +145,7 @@ class GateSection(Section):
     min_effect: float = Field(default=0.0, description="a mean gain up to this counts as none")
     max_rollouts: int | None = Field(default=None, description="the most that one decision may take")
     guards: tuple[GuardSection, ...] = ()
-    pace: Literal["eager", "steady", "patient"] = Field(
+    pace: Literal["eager", "steady", "patient", "brief"] = Field(
         default="eager", description="eager and steady race and drop what falls behind; patient draws all tasks of both"
     )
     exclude: tuple[int, ...] = Field(default=(), description="tasks, by their index, left out for both arms")

@@ -53,6 +53,7 @@ def sampling_of(section: SamplingSection) -> Sampling:
         logprobs=section.logprobs,
         effort=section.effort,
         votes=section.votes,
+        until_settled=section.until_settled,
     )
 
 

@@ -185,8 +185,12 @@ class Session:
         if policy.sampling.votes == 1:
             return await engine.run(tickets, progress=progress or self.progress, what=what, retry_faults=retry_faults)
         election = Election(self.env, self.ledger, policy)
-        drawn = election.draws_of(tickets, again=retry_faults)
-        tally = await engine.run(drawn, progress=progress or self.progress, what=what, retry_faults=retry_faults)
+        tally, again = Tally(0), retry_faults
+        wave = [*election.known(tickets), *election.wave(tickets, again=again)]
+        while wave and not tally.stopped:
+            tally = await engine.run(wave, progress=progress or self.progress, what=what, retry_faults=again)
+            again = False  # within one call a fault is tried again once
+            wave = election.wave(tickets)
         return election.count(tickets, tally, again=retry_faults)
 
     def draws(self, policy: Policy, ticket: Ticket) -> tuple[Rollout | None, ...]:

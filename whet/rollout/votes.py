@@ -8,6 +8,8 @@ first draw that says what most of them say, with what all of them cost. Gate, ev
   has one, the first stands as it is.
 * A tie goes to the verdict that the environment names (`Environment.tie`), else to that one of those tied which was
   drawn first.
+* With `until_settled` a vote ends as soon as no draw that is left could change it: draws are taken in waves, which look
+  only at draws that are complete, so what is asked for does not depend on who finished first.
 * A draw that met a fault is missing. The vote counts where the missing draws could not have changed it; else it is a
   fault itself, and is taken again with those draws.
 """
@@ -38,7 +40,7 @@ def single(policy: Policy) -> Policy:
     """The policy whose draws are the votes of this one."""
     if policy.sampling.votes == 1:
         return policy
-    return replace(policy, sampling=replace(policy.sampling, votes=1))
+    return replace(policy, sampling=replace(policy.sampling, votes=1, until_settled=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +77,37 @@ class Election:
         self._env = env
         self._ledger = ledger
         self._votes = policy.sampling.votes
+        self._hasty = policy.sampling.until_settled
         self._policy = ledger.add_policy(policy)
         self._single = policy_digest(single(policy))
 
-    def draws_of(self, tickets: Sequence[Ticket], *, again: bool = False) -> list[Ticket]:
-        """The draws that votes on `tickets` are made of; `again`: only of those that have no vote on record."""
-        wanted = [ticket for ticket in tickets if not (again and self._counted(ticket))]
-        return [draw for ticket in wanted for draw in vote_draws(ticket, self._votes)]
+    def known(self, tickets: Sequence[Ticket]) -> list[Ticket]:
+        """The draws on record, for an engine to compare what was asked then with what would be asked now."""
+        every = [draw for ticket in tickets for draw in vote_draws(ticket, self._votes)]
+        held = {outcome.key for outcome in self._ledger.outcomes_of(map(self._draw_key, every))}
+        return [draw for draw in every if self._draw_key(draw) in held]
+
+    def wave(self, tickets: Sequence[Ticket], *, again: bool = False) -> list[Ticket]:
+        """The draws to take next for votes on `tickets`, none when all are counted or can be.
+
+        `again`: draws that met a fault are taken once more where a vote hangs on them.
+        """
+        faulted = self._ledger.faulted()
+        open_votes = [ticket for ticket in tickets if not self._counted(ticket)]
+        return [draw for ticket in open_votes for draw in self._next(ticket, faulted, again)]
+
+    def _next(self, ticket: Ticket, faulted: frozenset[str], again: bool) -> list[Ticket]:
+        """The draws of a vote that are to be taken now: all, or only as many as could settle it."""
+        draws = vote_draws(ticket, self._votes)
+        keys = {draw: self._draw_key(draw) for draw in draws}
+        known = {outcome.key for outcome in self._ledger.outcomes_of(keys.values())}
+        tired = frozenset() if again else faulted
+        left = [draw for draw in draws if keys[draw] not in known and keys[draw] not in tired]
+        if not left or not self._hasty:
+            return left
+        if not known:
+            return left[: self._votes // 2 + 1]
+        return [] if self._majority(ticket, draws)[1].settled else left[:1]
 
     def drawn(self, ticket: Ticket) -> tuple[Rollout | None, ...]:
         """The draws of one vote; None where there is no answer."""
@@ -107,16 +133,22 @@ class Election:
     def _vote(self, ticket: Ticket, faulted: frozenset[str]) -> Rollout | None:
         """The vote on a ticket; None while a draw is still to be made."""
         draws = vote_draws(ticket, self._votes)
-        taken = [(draw, self._ledger.rollout(self._draw_key(draw))) for draw in draws]
-        if any(rollout is None and self._draw_key(draw) not in faulted for draw, rollout in taken):
+        rollouts, found = self._majority(ticket, draws)
+        taken = {rollout.ticket for rollout in rollouts}
+        ended = self._hasty and rollouts and found.settled
+        if not ended and any(draw not in taken and self._draw_key(draw) not in faulted for draw in draws):
             return None
-        rollouts = [rollout for _, rollout in taken if rollout is not None]
-        task = self._env.task(ticket.split, ticket.index) if rollouts else None
-        calls = [self._env.verdict(task, rollout) for rollout in rollouts] if task is not None else []
-        found = majority(calls, self._env.tie, len(draws) - len(rollouts))
         if not rollouts or not found.settled:
             return self._unsettled(ticket, draws, rollouts)
         return self._standing(ticket, rollouts, found)
+
+    def _majority(self, ticket: Ticket, draws: Sequence[Ticket]) -> tuple[list[Rollout], Majority]:
+        """The draws that are in, and what they say together."""
+        taken = (self._ledger.rollout(self._draw_key(draw)) for draw in draws)
+        rollouts = [rollout for rollout in taken if rollout is not None]
+        task = self._env.task(ticket.split, ticket.index) if rollouts else None
+        calls = [self._env.verdict(task, rollout) for rollout in rollouts] if task is not None else []
+        return rollouts, majority(calls, self._env.tie, len(draws) - len(rollouts))
 
     def _standing(self, ticket: Ticket, rollouts: Sequence[Rollout], found: Majority) -> Rollout:
         """The draw that speaks for all, under the ticket's own key, with what all of them cost."""

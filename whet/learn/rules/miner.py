@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from whet.envs.language import Feature, Opening, RuleLanguage, WrittenRule
 from whet.learn.rules.book import Operation, same_words
 from whet.learn.rules.predicate import language_of, verdict_of
-from whet.learn.rules.types import PoolAttempt, Proposals, RuleStep
+from whet.learn.rules.types import PoolAttempt, Proposals, RuleStep, TriedOperation
 from whet.types import Rule, Task
 
 WIDTH = 48
@@ -36,7 +36,7 @@ LIFT = 2.0
 CAUTION = 1.0
 """Standard errors by which a surplus is lowered before it counts."""
 
-LENGTH = 1.5
+LENGTH = 2.5
 """Tickets that each feature after the first costs a rule: among many features some fit by chance."""
 
 FINISHED = 16
@@ -114,7 +114,7 @@ def _additions(
     language: RuleLanguage, step: RuleStep, attempts: Sequence[PoolAttempt]
 ) -> Iterator[tuple[float, Operation]]:
     """New rules, none like another, none that says what the book says or what was tried already."""
-    tried = {same_words(known.operation.text) for known in step.tried if known.operation.op == "upsert"}
+    tried = {same_words(known.operation.text) for known in _barred(step) if known.operation.op == "upsert"}
     held = tried | {same_words(rule.text) for rule in step.book.active}
     chosen: list[MinedRule] = []
     for rule in mine(language, attempts, step.book.learnt):
@@ -140,11 +140,16 @@ def _additions(
         )
 
 
+def _barred(step: RuleStep) -> list[TriedOperation]:
+    """What was tried on the book as it stands: on another one it may be worth another try."""
+    return [known for known in step.tried if known.book == step.book.told]
+
+
 def _removals(
     language: RuleLanguage, step: RuleStep, attempts: Sequence[PoolAttempt]
 ) -> Iterator[tuple[float, Operation]]:
     """Rules whose own tickets speak against them: where nothing else gives their verdict, it is mostly wrong."""
-    tried = {known.operation.target for known in step.tried if known.operation.op == "remove"}
+    tried = {known.operation.target for known in _barred(step) if known.operation.op == "remove"}
     for rule in step.book.learnt:
         if rule.predicate is None or rule.id in tried:
             continue
@@ -254,10 +259,17 @@ def _any_of(opening: Opening, stakes: _Stakes) -> list[Grown]:
             if second is not None and fires in (first.fires, second.fires):
                 continue
             fixed, broken = stakes.counts(fires)
-            if fixed >= SUPPORT:
+            if fixed >= SUPPORT and (second is None or _both_earn(opening, stakes, first, second)):
                 grown = (first,) if second is None else (first, second)
                 found.append((worth(fixed, broken, len(grown)), grown))
     return _best(found)
+
+
+def _both_earn(opening: Opening, stakes: _Stakes, first: Feature, second: Feature) -> bool:
+    """Whether each adds tickets of its own that it puts right more often than those that neither fires on would be."""
+    rest = odds(*stakes.counts(opening.applies & ~(first.fires | second.fires)))
+    own = (stakes.counts(mine.fires & ~other.fires) for mine, other in ((first, second), (second, first)))
+    return all(fixed >= SUPPORT and odds(fixed, broken) >= LIFT * rest for fixed, broken in own)
 
 
 def _best(found: list[tuple[float, Grown]]) -> list[Grown]:
