@@ -23,7 +23,7 @@ from whet.models.scripted import Scripted
 from whet.run.api import train
 from whet.types import SPLITS
 
-MISSION = "fire door"
+WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
 
 
 def upserts(*texts: str) -> str:
@@ -56,8 +56,8 @@ def test_a_planted_convention_is_found_where_the_mission_has_its_rules(tmp_path:
         "env": {"name": "groupqc"},
         "target": {"model": "test:reviewer"},
         "optimizer": {"model": "test:function"},
-        "train": {"tasks": 40, "select": 160, "test": 60, "steps": 2, "patience": 1},
-        "rules": {"ablations": False, "candidates": len(texts)},
+        "train": {"tasks": 24, "select": 100, "test": 40, "steps": 1},
+        "rules": {"ablations": False, "candidates": len(texts), "screen": 8},
         "distill": {"use": True},
     }
     result = train(
@@ -71,10 +71,6 @@ def test_a_planted_convention_is_found_where_the_mission_has_its_rules(tmp_path:
     found = {rule.text for rule in result.best.told} & set(texts)
     assert found
     assert result.summary["test_hard"] > result.summary["baseline_test_hard"]
-    assert (
-        result.summary["baseline_test_hard"] == result.summary["no_playbook_test_hard"]
-        or abs(result.summary["baseline_test_hard"] - result.summary["no_playbook_test_hard"]) < 0.15
-    ), "the mission's own rules as a book say what its prompt says"
     assert result.folder == tmp_path / name / "run"
     splits = {split: {env.ticket(split, index).group_id for index in range(40)} for split in SPLITS}
     assert not splits["train"] & splits["select"]
@@ -93,12 +89,9 @@ def test_multiple_choice_questions_are_learnt_by_rules_too(tmp_path: Path) -> No
     with file.open("w", newline="") as handle:
         writer = csv.writer(handle)
         writer.writerow(["message", "kind"])
-        for number in range(260):
+        for number in range(200):
             about = rng.choice(["parcel", "refund", "login", "survey"])
-            words = " ".join(
-                rng.choice(["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"])
-                for _ in range(6)
-            )
+            words = " ".join(rng.sample(WORDS, 6))
             writer.writerow([f"{about} {number * 7919 % 10007} {words}", "urgent" if about == "parcel" else "normal"])
 
     def reader(request: Request) -> str:
