@@ -77,7 +77,10 @@ def test_a_rule_that_releases_what_fails_is_rejected_though_it_mends_more_than_i
     assert record.judgement.decision.effect > 0.1
     assert "false_release" in record.judgement.decision.detail
     unbound = config(
-        **QUICK, rules={"ablations": False, "screen": 0}, bounds={"false_release": None, "regressions": None}
+        **QUICK,
+        rules={"ablations": False, "screen": 0},
+        bounds={"false_release": None, "regressions": None},
+        costs={"false_release": 1.0},
     )
     free = searched(tmp_path / "free", unbound, optimiser=freeing, target=strict, playbook=book)
     assert free.training.rounds[0].records[0].fate == "applied"

@@ -149,7 +149,7 @@ def guards(bounds: BoundsSection, costs: CostsSection) -> list[dict[str, Any]]:
     return [*made, {"metric": costs.metric, "bound": 0.0, "optional": True}]
 
 
-PAIRED: Mapping[str, Any] = {"name": "paired", "pace": "patient", "alpha": 0.05}
+PAIRED: Mapping[str, Any] = {"name": "paired", "pace": "brief", "alpha": 0.05}
 """Every ticket to both sides: a rule mends one ticket in ten, and a race would drop it at the first it leaves alone."""
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {

@@ -66,7 +66,10 @@ def refuse(
     if word := pool.quoted(operation.text):
         return Refusal("quotes_a_ticket", f"{word!r} stands in {pool.counts[word]} tickets alone; a rule is general")
     before = [attempt for attempt in tried if attempt.operation.signature == operation.signature]
-    barring = [attempt for attempt in before if attempt.book == book.told or (attempt.effect or 0.0) <= 0.0]
+    again = operation.op == "remove"  # what does no harm beside few rules may be too strict beside many
+    barring = [
+        attempt for attempt in before if attempt.book == book.told or not (again or (attempt.effect or 0.0) > 0.0)
+    ]
     if barring:
         return Refusal("tried_before", f"step {barring[-1].step} brought it: {barring[-1].outcome}")
     return None
