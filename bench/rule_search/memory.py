@@ -14,6 +14,7 @@ from typing import Any
 from rule_search.reviewer import Reviewer, ReviewerModel, said
 from whet.envs.base import Environment
 from whet.envs.groupqc.environment import GroupQc
+from whet.envs.groupqc.tickets.prompt import evidence
 from whet.keys import policy_digest, rollout_key
 from whet.rollout.player import Player, Seat
 from whet.rollout.votes import majority, single, vote_draws
@@ -28,9 +29,14 @@ class KeptTickets(GroupQc):
         self._kept: dict[tuple[Split, int], Task] = {}
 
     def task(self, split: Split, index: int) -> Task:
+        """The ticket without a prompt: the reviewer reads its data, and a prompt takes as long as all the rest."""
         known = self._kept.get((split, index))
         if known is None:
-            known = self._kept[split, index] = super().task(split, index)
+            ticket = self.ticket(split, index)
+            told = {"mission": ticket.mission, "site": ticket.site, "submitted": ticket.submitted}
+            shown = {"images": list(ticket.images), "summaries": list(evidence(*self.mission(ticket.mission), ticket))}
+            known = Task(split, index, self.label(split, index), (), {"label": ticket.label}, {**told, **shown})
+            self._kept[split, index] = known
         return known
 
 
@@ -83,7 +89,7 @@ class MemorySession:
     ledger: MemoryLedger = field(default_factory=MemoryLedger)
     optimizer: None = None
     drawn: int = 0
-    shared: Any = None
+    _digested: dict[int, tuple[Policy, str, str]] = field(default_factory=dict)
     _scores: dict[tuple[str, str | None], tuple[Score, tuple[Turn, ...]]] = field(default_factory=dict)
 
     @property
@@ -96,17 +102,24 @@ class MemorySession:
         return self
 
     def key(self, policy: Policy, ticket: Ticket) -> str:
-        return rollout_key(ticket, self.env.fingerprint, policy_digest(policy))
+        return rollout_key(ticket, self.env.fingerprint, self._digests(policy)[0])
+
+    def _digests(self, policy: Policy) -> tuple[str, str]:
+        """The digest of a policy and that of its single draws; policies are few and tickets many."""
+        known = self._digested.get(id(policy))
+        if known is None:
+            known = self._digested[id(policy)] = (policy, policy_digest(policy), policy_digest(single(policy)))
+        return known[1:]
 
     async def roll(
         self, policy: Policy, tickets: Sequence[Ticket], what: str, faults: float
     ) -> tuple[Rollout | None, ...]:
-        own, alone = policy_digest(policy), policy_digest(single(policy))
+        own, alone = self._digests(policy)
         return tuple(self._vote(policy, own, alone, ticket) for ticket in tickets)
 
     def calls(self, policy: Policy, ticket: Ticket) -> tuple[str | None, ...]:
         task = self.env.task(ticket.split, ticket.index)
-        return self._calls(policy, policy_digest(single(policy)), ticket, task)
+        return self._calls(policy, self._digests(policy)[1], ticket, task)
 
     def _calls(self, policy: Policy, alone: str, ticket: Ticket, task: Task) -> tuple[str | None, ...]:
         votes = policy.sampling.votes

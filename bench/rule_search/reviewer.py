@@ -37,6 +37,7 @@ class Reviewer:
     _faults: dict[tuple[Any, ...], tuple[frozenset[tuple[str, str]], ...]] = field(default_factory=dict)
     _doubts: dict[tuple[Any, ...], bool] = field(default_factory=dict)
     _facts: dict[tuple[Any, ...], Facts] = field(default_factory=dict)
+    _readings: dict[tuple[Any, ...], tuple[list[Any], str, str]] = field(default_factory=dict)
     _named: dict[int, tuple[int, Any]] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
 
@@ -119,8 +120,11 @@ class Reviewer:
         return known
 
     def _seen(self, task: Task) -> tuple[list[Any], str, str]:
-        readings = [read_summary(self.language.pack, text) for text in task.data["summaries"]]
-        return readings, task.data.get("site", ""), task.data.get("submitted", "")
+        known = self._readings.get(_shown(task))
+        if known is None:
+            readings = [read_summary(self.language.pack, text) for text in task.data["summaries"]]
+            known = self._readings[_shown(task)] = (readings, task.data.get("site", ""), task.data.get("submitted", ""))
+        return known
 
 
 def _shown(task: Task) -> tuple[Any, ...]:

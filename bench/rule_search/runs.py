@@ -29,8 +29,8 @@ from whet.types import Playbook, Policy, Rule, Sampling, Task, Ticket
 
 WHET, PUBLISHED, UNCAPPED, A_A = "whet", "published", "published_uncapped", "a_a"
 
-PROPOSE, GATE, TEST, FRESH = 400, 500, 500, 1200
-"""Tickets of the pools, of the sealed test, and those on which the truth about an accepted change is measured."""
+PROPOSE, GATE, TEST = 400, 500, 400
+"""Tickets of the pools and of the sealed test; on the latter the truth about an accepted change is measured too."""
 
 VOTES = 3
 COVERED = 0.7
@@ -103,12 +103,12 @@ class World:
         self.planted = self.env.conventions(self.mission.name)
         self.language: TicketLanguage = self.env.rule_language(self.env.task("train", 0))
         self.reviewer = Reviewer(self.language)
-        self.fresh = [self.env.task("test", index) for index in range(TEST, TEST + FRESH)]
+        self.fresh = [self.env.task("test", index) for index in range(TEST)]
         self.rng = Random(seed_for("bench", "rules", plan.seed))
 
     def strict_rule(self, number: int) -> Rule:
         """A requirement that no reviewer has, and that ten to thirty of a hundred good tickets do not meet."""
-        tasks = [self.env.task("train", index) for index in range(PROPOSE, PROPOSE + 200)]
+        tasks = [self.env.task("train", index) for index in range(PROPOSE, PROPOSE + 150)]
         good = sum(1 << place for place, task in enumerate(tasks) if task.truth["label"] == "pass")
         opening = next(each for each in self.language.openings(tasks) if each.kind == "require")
         fitting = [
@@ -167,8 +167,7 @@ class World:
         return sum(rollout.score.hard for rollout in rolled if rollout and rollout.score) / TEST
 
     def right_by(self, predicates: list[Any]) -> float:
-        tasks = [self.env.task("test", index) for index in range(TEST)]
-        right = (self.reviewer.passes(task, predicates) == (task.truth["label"] == "pass") for task in tasks)
+        right = (self.reviewer.passes(task, predicates) == (task.truth["label"] == "pass") for task in self.fresh)
         return sum(right) / TEST
 
 
@@ -185,6 +184,7 @@ def config_of(kind: str) -> RulesConfig:
         data["train"]["patience"] = 3
     if kind in (WHET, A_A):
         data["gate"] = {"pace": "brief"}
+        data["rules"] = {"candidates": 2}
         data["target"]["sampling"]["until_settled"] = True
     found: RulesConfig = validate(RulesConfig, data, "bench/rules.py")
     return found
