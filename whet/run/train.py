@@ -22,6 +22,7 @@ from whet.learn.learner import Assignment, Learner, Training, learner_named
 from whet.learn.sealed import SealedEnvironment
 from whet.learn.standing_files import write_standing
 from whet.learn.workshop import Spent, Workshop
+from whet.ledger.store import FILE
 from whet.models.base import Model
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
 from whet.rollout.claim import Identity, RunStart
@@ -66,8 +67,10 @@ class TrainPlan:
 
     def folder(self, runs: Path = RUNS, name: str | None = None) -> Path:
         named = name or run_name(self.config, self.identity)
+        if (there := named_folder(runs, named) / FILE).is_file():  # it was begun, or copied, right there
+            return there.parent
         under = self.learner.subfolder(self.config, SealedEnvironment(self.env), self.tasks)
-        return named_folder(runs, f"{under}/{named}" if under and runs.name != under else named)
+        return named_folder(runs, f"{under}/{named}" if under else named)
 
     @property
     def policy(self) -> Policy:

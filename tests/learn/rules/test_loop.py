@@ -79,7 +79,7 @@ def test_a_rule_that_releases_what_fails_is_rejected_though_it_mends_more_than_i
     unbound = config(
         **QUICK,
         rules={"ablations": False, "screen": 0},
-        bounds={"false_release": None, "regressions": None},
+        bounds={"false_release": 1.0, "regressions": 1.0},
         costs={"false_release": 1.0},
     )
     free = searched(tmp_path / "free", unbound, optimiser=freeing, target=strict, playbook=book)
@@ -261,3 +261,31 @@ def test_a_crate_of_the_target_errs_now_and_then() -> None:
     asked = Crates().task("select", 3).messages
     said = {target(Request(asked, Sampling(seed=seed))) for seed in range(200)}
     assert said == {"pass", "fail"}
+
+
+def test_the_prompt_of_the_proposer_can_be_replaced_and_an_unknown_one_is_refused(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def listening(request: Request) -> str:
+        asked.append(request.messages[0].text)
+        return '{"operations": []}'
+
+    prompts = {"reflect": "Say $most things about $choices."}
+    settings = config(train={"steps": 1, "test": 0}, rules={"prompts": prompts, "ablations": False})
+    searched(tmp_path, settings, optimiser=listening, env=Crates(20, 20, 4))
+    assert asked == ["Say 4 things about fail, pass."]
+    with pytest.raises(WhetError, match="no prompt 'reflex'"):
+        config(rules={"prompts": {"reflex": "x"}})
+
+
+def test_a_proposer_is_shown_no_truth_of_the_gate_and_no_test_ticket(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def listening(request: Request) -> str:
+        asked.append(request.messages[1].text)
+        return '{"operations": []}'
+
+    searched(tmp_path, config(train={"steps": 1, "test": 0}), optimiser=listening, env=Crates(20, 20, 4))
+    assert "Crate train" in asked[0]
+    assert "Crate select" not in asked[0]
+    assert "Crate test" not in asked[0]

@@ -118,7 +118,7 @@ def test_a_reason_that_the_photos_do_not_bear_out_teaches_nothing(
 
 
 def test_an_audit_judges_the_pool_and_changes_nothing(tmp_path: Path) -> None:
-    settings = config(rules={"audit_only": True}, train={"test": 0})
+    settings = config(rules={"audit_only": True})
     result = searched(tmp_path, settings, optimiser=lambda request: 1 / 0, env=Crates(40, 20, 4))
     assert result.best.rules == result.judge.initial.playbook.rules
     figures = json.loads((result.folder / "baseline_metrics.json").read_text())

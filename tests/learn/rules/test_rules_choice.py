@@ -56,8 +56,9 @@ def test_a_planted_convention_is_found_where_the_mission_has_its_rules(tmp_path:
         "env": {"name": "groupqc"},
         "target": {"model": "test:reviewer"},
         "optimizer": {"model": "test:function"},
-        "train": {"tasks": 24, "select": 100, "test": 40, "steps": 1},
+        "train": {"tasks": 24, "select": 100, "test": 0, "steps": 1},
         "rules": {"ablations": False, "candidates": len(texts), "screen": 8},
+        "gate": {"alpha": 0.2},
         "distill": {"use": True},
     }
     result = train(
@@ -70,7 +71,8 @@ def test_a_planted_convention_is_found_where_the_mission_has_its_rules(tmp_path:
     )
     found = {rule.text for rule in result.best.told} & set(texts)
     assert found
-    assert result.summary["test_hard"] > result.summary["baseline_test_hard"]
+    applied = next(record for record in result.training.rounds[0].records if record.fate == "applied")
+    assert applied.judgement.decision.effect > 0.03
     assert result.folder == tmp_path / name / "run"
     splits = {split: {env.ticket(split, index).group_id for index in range(40)} for split in SPLITS}
     assert not splits["train"] & splits["select"]

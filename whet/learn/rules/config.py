@@ -53,16 +53,16 @@ class BookSection(Section):
 
 
 class BoundsSection(Section):
-    """Harm that must be ruled out before a change is accepted; None: no bound."""
+    """Harm that must be ruled out before a change is accepted; 1: no bound."""
 
-    false_release: float | None = Field(
+    false_release: float = Field(
         default=0.05, ge=0, description="upper bound of the rise of false releases among failing tickets"
     )
-    false_block: float | None = Field(
+    false_block: float = Field(
         default=0.10, ge=0, description="upper bound of the rise of false blocks among passing tickets"
     )
     level: float = Field(default=0.9, ge=0.5, lt=1, description="level of both bounds, one-sided")
-    regressions: float | None = Field(
+    regressions: float = Field(
         default=0.05, ge=0, le=1, description="share of gate tickets that may go from right to wrong"
     )
 
@@ -112,6 +112,9 @@ class RulesConfig(TrainConfig):
         if named is not None and named != merged.get("gate", {}).get("name"):
             merged["gate"] = dict(PAIRED) if named == "paired" else {}
         merge(merged, data)
+        rules, train = (_plain(merged.get(name, {})) for name in ("rules", "train"))
+        if isinstance(rules, Mapping) and isinstance(train, Mapping) and rules.get("audit_only"):
+            merged["train"] = {"test": 0, **train}
         gate = merged.get("gate", {})
         if isinstance(gate, Mapping) and gate.get("name", "paired") == "paired":
             bounds = BoundsSection.model_validate(_plain(merged.get("bounds", {})))
@@ -142,9 +145,15 @@ def guards(bounds: BoundsSection, costs: CostsSection) -> list[dict[str, Any]]:
     """What the gate holds a change against: bounds on either error among the tickets concerned, and the utility."""
     concerned = (("false_release", "failing"), ("false_block", "passing"))
     made: list[dict[str, Any]] = [
-        {"metric": part, "bound": bound, "better": "down", "level": bounds.level, "among": among, "optional": True}
+        {
+            "metric": part,
+            "bound": getattr(bounds, part),
+            "better": "down",
+            "level": bounds.level,
+            "among": among,
+            "optional": True,
+        }
         for part, among in concerned
-        if (bound := getattr(bounds, part)) is not None
     ]
     return [*made, {"metric": costs.metric, "bound": 0.0, "optional": True}]
 
