@@ -150,9 +150,9 @@ PATIENT = RoundsPace("patient", 0.05)
 """Every task, nothing dropped for a slow start: for the one candidate of a person, who has no other to try next."""
 
 BRIEF = RoundsPace("brief", 0.05, rounds=(1, 2), above=(0.9, 0.0), floors=(0.6,))
-"""Every task, and of each no more than two draws of either side: for votes, whose draws are few-sided already.
+"""Every task, and of each no more than two draws of either side: for votes, which are steadier than single draws.
 
-Its bars are those of `patient`, its looks are fewer, so it accepts no more of what is no better."""
+The first two rounds of `patient`, and the second is the last: fewer looks, at bars that are no lower for a last look."""
 
 Pace = RacePace | RoundsPace
 PACES: dict[str, Pace] = {pace.name: pace for pace in (EAGER, STEADY, PATIENT, BRIEF)}
