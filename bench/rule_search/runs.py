@@ -18,14 +18,14 @@ from whet.envs.groupqc.verdict.conventions import judge_with
 from whet.envs.groupqc.verdict.language import TicketLanguage
 from whet.keys import seed_for
 from whet.learn.judge import Judge
-from whet.learn.learner import Assignment
 from whet.learn.rules.book import Operation, RuleBook
 from whet.learn.rules.config import RulesConfig
 from whet.learn.rules.training import RuleSearch
-from whet.learn.rules.types import Proposals, RuleStep
+from whet.learn.rules.types import Proposals, Proposer, RuleStep
 from whet.learn.workshop import Workshop
+from whet.rollout.cast import sampling_of
 from whet.run.decide import build_gate
-from whet.types import Playbook, Policy, Rule, Sampling, Task, Ticket
+from whet.types import Playbook, Policy, Rule, Task, Ticket
 
 WHET, PUBLISHED, UNCAPPED, A_A = "whet", "published", "published_uncapped", "a_a"
 
@@ -109,7 +109,11 @@ class World:
     def strict_rule(self, number: int) -> Rule:
         """A requirement that no reviewer has, and that ten to thirty of a hundred good tickets do not meet."""
         tasks = [self.env.task("train", index) for index in range(PROPOSE, PROPOSE + 150)]
-        good = sum(1 << place for place, task in enumerate(tasks) if task.truth["label"] == "pass")
+        good = sum(
+            1 << place
+            for place, task in enumerate(tasks)
+            if task.truth["label"] == "pass" == self.language.unruled(task)  # or it would fail by the checklist anyway
+        )
         opening = next(each for each in self.language.openings(tasks) if each.kind == "require")
         fitting = [
             feature
@@ -195,27 +199,33 @@ def run_one(plan: RunPlan) -> RunFigures:
     world, config = World(plan), config_of(plan.kind)
     own = tuple(world.env.rule_book(world.env.task("train", 0)))
     number = len([rule for rule in own if rule.id.startswith("G")])
-    extra = (
-        [world.true_rule(number, 0), world.true_rule(number + 1, 1)]
-        if plan.kind == A_A
-        else [world.strict_rule(number)]
+    null = plan.kind == A_A
+    extra = [world.true_rule(number, 0), world.true_rule(number + 1, 1)] if null else [world.strict_rule(number)]
+    book = RuleBook((*own, *extra), number + len(extra)).within(Playbook())
+    training, session = in_memory(
+        world.env, world.reviewer, config, book, range(PROPOSE), range(GATE), Paraphraser() if null else None
     )
-    start = Policy(
-        ReviewerModel(world.reviewer).fingerprint,
-        Sampling(votes=VOTES, until_settled=config.target.sampling.until_settled),
-        RuleBook((*own, *extra), number + len(extra)).within(Playbook()),
-    )
-    session = MemorySession(world.env, world.reviewer, start)
-    shop = Workshop(session, build_gate(config.gate), tuple(range(GATE)))  # type: ignore[arg-type]
-    judge = Judge.start(shop, start)
-    assigned = Assignment(shop, judge, config, tuple(range(PROPOSE)))
-    training = RuleSearch(assigned.shop, assigned.judge, config, assigned.tasks)
-    if plan.kind == A_A:
-        training.proposer = Paraphraser()
-    asyncio.run(training.run())
     draws = session.drawn
     session.env = world.env
-    return figures_of(world, session, training, start, draws, 0 if plan.kind == A_A else len(extra), extra[0].id)
+    return figures_of(world, session, training, session.policy, draws, 0 if null else 1, extra[0].id)
+
+
+def in_memory(
+    env: KeptTickets,
+    reviewer: Reviewer,
+    config: RulesConfig,
+    book: Playbook,
+    tasks: Sequence[int],
+    select: Sequence[int],
+    proposer: Proposer | None = None,
+) -> tuple[RuleSearch, MemorySession]:
+    """Rule search to its end, from this book on these tickets."""
+    start = Policy(ReviewerModel(reviewer).fingerprint, sampling_of(config.target.sampling), book)
+    session = MemorySession(env, reviewer, start)
+    shop = Workshop(session, build_gate(config.gate), tuple(select))  # type: ignore[arg-type]
+    training = RuleSearch(shop, Judge.start(shop, start), config, tuple(tasks), proposer=proposer)
+    asyncio.run(training.run())
+    return training, session
 
 
 def figures_of(

@@ -146,7 +146,8 @@ class GateSection(Section):
     max_rollouts: int | None = Field(default=None, description="the most that one decision may take")
     guards: tuple[GuardSection, ...] = ()
     pace: Literal["eager", "steady", "patient", "brief"] = Field(
-        default="eager", description="eager and steady race and drop what falls behind; patient draws all tasks of both"
+        default="eager",
+        description="eager and steady race and drop what falls behind; patient and brief draw all tasks of both",
     )
     exclude: tuple[int, ...] = Field(default=(), description="tasks, by their index, left out for both arms")
     max_regressions: float | None = Field(

@@ -33,7 +33,7 @@ SUPPORT = 4
 LIFT = 2.0
 """How much better the odds of being right must be where a rule fires than among all tickets it could decide."""
 
-CAUTION = 1.0
+CAUTION = 1.6
 """Standard errors by which a surplus is lowered before it counts."""
 
 LENGTH = 2.5
