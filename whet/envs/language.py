@@ -27,7 +27,7 @@ class Feature:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class RulePlace:
     """A kind of rule that could be written: its verdict, the tasks it could decide, the features it may speak of.
 
     With `all` a rule fires where all of its features do, with `any` where one does. `most` bounds how many features of
@@ -57,11 +57,11 @@ class WrittenRule:
 class RuleLanguage(Protocol):
     """How rules are written and run for the tasks of one mission."""
 
-    def openings(self, tasks: Sequence[Task]) -> Sequence[Opening]:
+    def openings(self, tasks: Sequence[Task]) -> Sequence[RulePlace]:
         """Every kind of rule, with its features as they fire on `tasks`."""
         ...
 
-    def write(self, opening: Opening, features: Sequence[Feature]) -> WrittenRule: ...
+    def write(self, opening: RulePlace, features: Sequence[Feature]) -> WrittenRule: ...
 
     def says(self, predicate: Predicate, task: Task) -> str | None:
         """The verdict that a rule gives a task; None where it is silent. Raises ValueError for what is no predicate."""

@@ -12,7 +12,7 @@ from whet.config.playbooks import read_playbook, write_playbook
 from whet.errors import WhetError
 from whet.files import write_json
 from whet.keys import playbook_digest, policy_digest
-from whet.learn.rules.book import LONGEST, Operation, Refusal, RuleBook, checked
+from whet.learn.rules.book import LONGEST, Operation, RuleBook, RuleRefusal, checked
 from whet.learn.rules.filters import PoolWords, refuse
 from whet.learn.rules.guidance import guidance_data
 from whet.learn.rules.types import PoolAttempt
@@ -77,7 +77,7 @@ def test_the_checklist_may_be_worded_anew_under_its_own_id() -> None:
 )
 def test_what_a_book_refuses_leaves_it_as_it_is_and_says_why(operation: Operation, code: str) -> None:
     refused = BOOK.apply(operation, 1)
-    assert isinstance(refused, Refusal)
+    assert isinstance(refused, RuleRefusal)
     assert refused.code == code
     assert refused.detail
 

@@ -28,7 +28,7 @@ LONGEST = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RuleRefusal:
     """Why an operation is not carried out: a short stable code, and the same for a person."""
 
     code: str
@@ -119,7 +119,7 @@ class RuleBook:
 
     def apply(
         self, operation: Operation, step: int, status: Literal["active", "shadow"] = "active"
-    ) -> RuleBook | Refusal:
+    ) -> RuleBook | RuleRefusal:
         """The book after an operation, or why there is none. With `shadow`, a new rule is in it and is not told."""
         refusal = self.refusal(operation)
         if refusal is not None:
@@ -141,43 +141,43 @@ class RuleBook:
         rest = self._with(*(retired(rule, step) for rule in gone))
         return RuleBook((*rest.rules, made), self.fresh + 1)
 
-    def refusal(self, operation: Operation) -> Refusal | None:
+    def refusal(self, operation: Operation) -> RuleRefusal | None:
         """Why an operation cannot be carried out on this book."""
         if operation.op not in OPERATIONS:
-            return Refusal("unknown_operation", f"{operation.op!r} is none of {', '.join(OPERATIONS)}")
+            return RuleRefusal("unknown_operation", f"{operation.op!r} is none of {', '.join(OPERATIONS)}")
         for rule in (operation.target, *operation.merged):
             if refusal := self._untouchable(operation.op, rule):
                 return refusal
         if operation.op == "merge" and not set(operation.merged) - {operation.target}:
-            return Refusal("nothing_to_merge", "a merge names its target and at least one other rule")
+            return RuleRefusal("nothing_to_merge", "a merge names its target and at least one other rule")
         return None if operation.op == "remove" else self._unsayable(operation)
 
-    def _untouchable(self, op: OperationKind, rule: str) -> Refusal | None:
+    def _untouchable(self, op: OperationKind, rule: str) -> RuleRefusal | None:
         if op == "upsert":
             return (
-                Refusal("target_of_upsert", f"an upsert has no target; {rule} is worded anew by update")
+                RuleRefusal("target_of_upsert", f"an upsert has no target; {rule} is worded anew by update")
                 if rule
                 else None
             )
         known = self.find(rule)
         if known is None or known.status == "retired":
             state = "is retired" if known else "does not exist"
-            return Refusal("unknown_rule", f"rule {rule or '(none named)'} {state}")
+            return RuleRefusal("unknown_rule", f"rule {rule or '(none named)'} {state}")
         if rule.startswith("S"):
-            return Refusal("frozen", f"{rule} is a structural rule, which nobody changes")
+            return RuleRefusal("frozen", f"{rule} is a structural rule, which nobody changes")
         if rule == CHECKLIST and op in ("remove", "merge"):
-            return Refusal("mandatory", f"{CHECKLIST} is the checklist: it may be worded anew and never leaves")
+            return RuleRefusal("mandatory", f"{CHECKLIST} is the checklist: it may be worded anew and never leaves")
         return None
 
-    def _unsayable(self, operation: Operation) -> Refusal | None:
+    def _unsayable(self, operation: Operation) -> RuleRefusal | None:
         words = same_words(operation.text)
         if not words:
-            return Refusal("empty", "a rule needs words")
+            return RuleRefusal("empty", "a rule needs words")
         if len(operation.text) > LONGEST:
-            return Refusal("too_long", f"a rule has at most {LONGEST} characters, this one {len(operation.text)}")
+            return RuleRefusal("too_long", f"a rule has at most {LONGEST} characters, this one {len(operation.text)}")
         twin = next((rule for rule in self.rules if rule.status != "retired" and same_words(rule.text) == words), None)
         if twin is not None:
-            return Refusal("duplicate", f"{twin.id} says the same")
+            return RuleRefusal("duplicate", f"{twin.id} says the same")
         return None
 
     def _with(self, *changed: Rule) -> RuleBook:

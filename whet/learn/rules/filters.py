@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from whet.learn.rules.book import Operation, Refusal, RuleBook
+from whet.learn.rules.book import Operation, RuleBook, RuleRefusal
 from whet.learn.rules.types import PoolAttempt, TriedOperation
 
 _NAMES = (
@@ -55,24 +55,30 @@ class PoolWords:
 
 def refuse(
     operation: Operation, book: RuleBook, pool: PoolWords, tried: Iterable[TriedOperation] = ()
-) -> Refusal | None:
+) -> RuleRefusal | None:
     """Why an operation is not even tried; None where it may be."""
     refusal = book.refusal(operation)
     if refusal is not None:
         return refusal
     for shape, what in _NAMES:
         if found := shape.search(operation.text):
-            return Refusal("quotes_a_ticket", f"{found[0]!r} is {what}; a rule speaks of no single ticket")
+            return RuleRefusal("quotes_a_ticket", f"{found[0]!r} is {what}; a rule speaks of no single ticket")
     if word := pool.quoted(operation.text):
-        return Refusal("quotes_a_ticket", f"{word!r} stands in {pool.counts[word]} tickets alone; a rule is general")
+        return RuleRefusal(
+            "quotes_a_ticket", f"{word!r} stands in {pool.counts[word]} tickets alone; a rule is general"
+        )
     before = [attempt for attempt in tried if attempt.operation.signature == operation.signature]
-    again = operation.op == "remove"  # what does no harm beside few rules may be too strict beside many
-    barring = [
-        attempt for attempt in before if attempt.book == book.told or not (again or (attempt.effect or 0.0) > 0.0)
-    ]
+    barring = [attempt for attempt in before if attempt.book == book.told or not _may_help_later(attempt)]
     if barring:
-        return Refusal("tried_before", f"step {barring[-1].step} brought it: {barring[-1].outcome}")
+        return RuleRefusal("tried_before", f"step {barring[-1].step} brought it: {barring[-1].outcome}")
     return None
+
+
+def _may_help_later(attempt: TriedOperation) -> bool:
+    """Whether what did not help may help beside other rules: a few tickets say little, and a rule that is too strict
+    looks harmless while it blocks by accident what no rule fails yet."""
+    removal = attempt.operation.op == "remove"
+    return removal or attempt.outcome == "screened" or (attempt.effect or 0.0) > 0.0
 
 
 def _coded(texts: Iterable[str]) -> set[str]:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from whet.envs.language import Feature, Opening, RuleLanguage, WrittenRule
+from whet.envs.language import Feature, RuleLanguage, RulePlace, WrittenRule
 from whet.learn.rules.book import Operation, same_words
 from whet.learn.rules.predicate import language_of, verdict_of
 from whet.learn.rules.types import PoolAttempt, Proposals, RuleStep, TriedOperation
@@ -186,7 +186,7 @@ def mine(language: RuleLanguage, attempts: Sequence[PoolAttempt], told: Sequence
     return sorted(found, key=lambda rule: (-rule.worth, rule.features, rule.written.text))
 
 
-def _overruled(language: RuleLanguage, opening: Opening, tasks: Sequence[Task], told: Sequence[Rule]) -> int:
+def _overruled(language: RuleLanguage, opening: RulePlace, tasks: Sequence[Task], told: Sequence[Rule]) -> int:
     """The tasks on which such a rule would have to give way to one that is told already."""
     if not opening.yields:
         return 0
@@ -214,7 +214,7 @@ class _Stakes:
         return odds(self.fixable.bit_count(), self.breakable.bit_count())
 
 
-def _at_stake(opening: Opening, attempts: Sequence[PoolAttempt], overruled: int) -> _Stakes:
+def _at_stake(opening: RulePlace, attempts: Sequence[PoolAttempt], overruled: int) -> _Stakes:
     """What a rule of this kind could change. A ticket that is wrong either way is neither put right nor wrong."""
     fixable = breakable = 0
     for place, attempt in enumerate(attempts):
@@ -227,7 +227,7 @@ def _at_stake(opening: Opening, attempts: Sequence[PoolAttempt], overruled: int)
 Grown = tuple[Feature, ...]
 
 
-def _all_of(opening: Opening, stakes: _Stakes) -> list[Grown]:
+def _all_of(opening: RulePlace, stakes: _Stakes) -> list[Grown]:
     """Conjunctions, grown feature by feature; the beam keeps those that gain most over the tickets at stake."""
     base = _information(*stakes.counts(opening.applies))
     beam: list[tuple[float, int, Grown]] = [(0.0, opening.applies, ())]
@@ -250,7 +250,7 @@ def _all_of(opening: Opening, stakes: _Stakes) -> list[Grown]:
     return _best(finished)
 
 
-def _any_of(opening: Opening, stakes: _Stakes) -> list[Grown]:
+def _any_of(opening: RulePlace, stakes: _Stakes) -> list[Grown]:
     """Single features and pairs, of which either is enough."""
     found: list[tuple[float, Grown]] = []
     for place, first in enumerate(opening.features):
@@ -265,7 +265,7 @@ def _any_of(opening: Opening, stakes: _Stakes) -> list[Grown]:
     return _best(found)
 
 
-def _both_earn(opening: Opening, stakes: _Stakes, first: Feature, second: Feature) -> bool:
+def _both_earn(opening: RulePlace, stakes: _Stakes, first: Feature, second: Feature) -> bool:
     """Whether each adds tickets of its own that it puts right more often than those that neither fires on would be."""
     rest = odds(*stakes.counts(opening.applies & ~(first.fires | second.fires)))
     own = (stakes.counts(mine.fires & ~other.fires) for mine, other in ((first, second), (second, first)))
@@ -277,7 +277,7 @@ def _best(found: list[tuple[float, Grown]]) -> list[Grown]:
     return [grown for value, grown in found[:FINISHED] if value > 0]
 
 
-def _fits(opening: Opening, grown: Grown, feature: Feature) -> bool:
+def _fits(opening: RulePlace, grown: Grown, feature: Feature) -> bool:
     of_sort = sum(other.sort == feature.sort for other in grown)
     return feature not in grown and of_sort < opening.most.get(feature.sort, DEPTH)
 
@@ -288,7 +288,7 @@ def _information(fixed: int, broken: int) -> float:
 
 
 def _written(
-    language: RuleLanguage, opening: Opening, features: Grown, tasks: Sequence[Task], stakes: _Stakes
+    language: RuleLanguage, opening: RulePlace, features: Grown, tasks: Sequence[Task], stakes: _Stakes
 ) -> MinedRule | None:
     """The rule in words, counted by what its predicate says; None where that is not worth bringing."""
     written = language.write(opening, features)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from whet.envs.base import Environment
-from whet.envs.language import Feature, Opening, Predicate, RuleLanguage, WrittenRule
+from whet.envs.language import Feature, Predicate, RuleLanguage, RulePlace, WrittenRule
 from whet.types import Rule, Task
 
 WORD = "word"
@@ -49,7 +49,7 @@ class WordLanguage:
         self._choices = tuple(dict.fromkeys(choices))
         self._seen: dict[str, frozenset[str]] = {}
 
-    def openings(self, tasks: Sequence[Task]) -> tuple[Opening, ...]:
+    def openings(self, tasks: Sequence[Task]) -> tuple[RulePlace, ...]:
         texts = [self._words(task) for task in tasks]
         counts = Counter(word for words in texts for word in words)
         rare, common = RAREST, COMMONEST * len(texts)
@@ -59,10 +59,10 @@ class WordLanguage:
         features = tuple(Feature(WORD, _bits(word in words for words in texts), word) for word in told[:MOST_WORDS])
         every = (1 << len(tasks)) - 1
         return tuple(
-            Opening("choose", choice, every, "all", features, {WORD: 2}, WORD, choice) for choice in self._choices
+            RulePlace("choose", choice, every, "all", features, {WORD: 2}, WORD, choice) for choice in self._choices
         )
 
-    def write(self, opening: Opening, features: Sequence[Feature]) -> WrittenRule:
+    def write(self, opening: RulePlace, features: Sequence[Feature]) -> WrittenRule:
         words = sorted(feature.what for feature in features)
         named = " and ".join(f'"{word}"' for word in words)
         what = "the word" if len(words) == 1 else "the words"

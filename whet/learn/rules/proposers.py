@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from whet.errors import WhetError, nearest
-from whet.learn.rules.types import Proposer
+from whet.learn.rules.types import RuleProposer
 
 NAMES = ("llm", "miner")
 
 
-def proposer_named(name: str) -> Proposer:
+def proposer_named(name: str) -> RuleProposer:
     if name == "llm":
         from whet.learn.rules.reflection import Reflection
 

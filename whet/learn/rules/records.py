@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from whet.gate.evidence import Bank
 from whet.learn.judge import Judgement
-from whet.learn.rules.book import Operation, Refusal, RuleBook
+from whet.learn.rules.book import Operation, RuleBook, RuleRefusal
 from whet.learn.rules.types import HardCase, PoolAttempt
 from whet.types import Policy
 
@@ -30,6 +30,14 @@ class ScreenReading:
     @property
     def gain(self) -> float:
         return (self.fixed - self.broken) / self.tickets if self.tickets else 0.0
+
+    def passes(self, operation: Operation) -> bool:
+        """Whether it is worth the gate: it mends some of the tickets that it names, or of those a removal would mend.
+
+        A proposal that names no ticket may well be about none of those here: it is dropped for harm alone.
+        """
+        blind = not operation.evidence and operation.op != "remove"
+        return self.fixed > self.broken or (blind and self.broken <= self.fixed + 1)
 
 
 @dataclass(slots=True)
@@ -58,7 +66,7 @@ class OperationRecord:
     operation: Operation | None
     raw: Mapping[str, Any] = field(default_factory=dict)
     """What a proposer brought that is no operation."""
-    refusal: Refusal | None = None
+    refusal: RuleRefusal | None = None
     book: RuleBook | None = None
     policy: Policy | None = None
     screen: ScreenReading | None = None

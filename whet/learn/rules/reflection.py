@@ -7,7 +7,7 @@ from typing import Any
 
 from whet.learn.prompt_text import OptimizerPrompts, messages
 from whet.learn.replies import Unreadable, ask_json, entries, text_in, texts_in
-from whet.learn.rules.book import OPERATIONS, Operation, Refusal, RuleBook
+from whet.learn.rules.book import OPERATIONS, Operation, RuleBook, RuleRefusal
 from whet.learn.rules.config import ROOM, RulesConfig
 from whet.learn.rules.types import HardCase, PoolAttempt, Proposals, RuleStep, TriedOperation
 
@@ -44,10 +44,10 @@ class Reflection:
         answered = await ask_json(shop, f"{step.where}/{STAGE}", asked, lambda data: read_operations(data, step))
         found = answered.value or Proposals()
         for line in answered.trouble:
-            found.refused.append(({"reply": line}, Refusal("unreadable", line)))
+            found.refused.append(({"reply": line}, RuleRefusal("unreadable", line)))
         cut = found.operations[most:]
         found.refused += [
-            (left.as_data(), Refusal("more_than_asked", f"{most} operations were asked for")) for left in cut
+            (left.as_data(), RuleRefusal("more_than_asked", f"{most} operations were asked for")) for left in cut
         ]
         found.operations = found.operations[:most]
         return found
@@ -71,15 +71,15 @@ def read_operations(data: Mapping[str, Any], step: RuleStep) -> Proposals:
     return found
 
 
-def _operation(entry: Mapping[str, Any], step: RuleStep) -> Operation | Refusal:
+def _operation(entry: Mapping[str, Any], step: RuleStep) -> Operation | RuleRefusal:
     try:
         op = text_in(entry, "op") or "upsert"
         text, reason = text_in(entry, "text"), text_in(entry, "reason") or text_in(entry, "rationale")
         target = text_in(entry, "target")
     except Unreadable as problem:
-        return Refusal("unreadable", str(problem))
+        return RuleRefusal("unreadable", str(problem))
     if op not in OPERATIONS:
-        return Refusal("unknown_operation", f"{op!r} is none of {', '.join(OPERATIONS)}")
+        return RuleRefusal("unknown_operation", f"{op!r} is none of {', '.join(OPERATIONS)}")
     shown = {attempt.task.id for attempt in step.attempts}
     evidence = tuple(task for task in texts_in(entry, "evidence") if task in shown)
     merged = tuple(rule for rule in texts_in(entry, "merged") if rule != target)

@@ -25,7 +25,7 @@ from whet.learn.learner import Assignment, Learner, Training
 from whet.learn.prompt_text import prompts_beside
 from whet.learn.rules.approval import approved
 from whet.learn.rules.artifacts import RuleFiles
-from whet.learn.rules.book import CHECKLIST, Operation, Refusal, RuleBook, checked
+from whet.learn.rules.book import CHECKLIST, Operation, RuleBook, RuleRefusal, checked
 from whet.learn.rules.cases import attempts_of, hard_cases
 from whet.learn.rules.config import ROOM, RulesConfig
 from whet.learn.rules.distil import DistilledChats, distil
@@ -34,7 +34,7 @@ from whet.learn.rules.noise import NoiseFloor, measure_noise
 from whet.learn.rules.proposers import proposer_named
 from whet.learn.rules.records import Branch, BranchRound, Fate, OperationRecord, Round
 from whet.learn.rules.screen import TicketScreen, regressions
-from whet.learn.rules.types import PoolAttempt, Proposer, RuleStep, TriedOperation
+from whet.learn.rules.types import PoolAttempt, RuleProposer, RuleStep, TriedOperation
 from whet.learn.workshop import Spent, Workshop
 from whet.rollout.session import Halted
 from whet.types import Playbook, Policy, Rule
@@ -60,7 +60,7 @@ class RuleSearch(Training):
     tasks: tuple[int, ...]
     moved: Callable[[], None] = lambda: None
     mission: str = ""
-    proposer: Proposer | None = None
+    proposer: RuleProposer | None = None
     rounds: list[Round] = field(default_factory=list)
     branches: list[Branch] = field(default_factory=list)
     books: list[tuple[int, RuleBook, str]] = field(default_factory=list)
@@ -184,9 +184,9 @@ class RuleSearch(Training):
                 break
             refusal = refuse(operation, part.branch.book, pool, self.tried)
             if refusal is None and operation.signature in seen:
-                refusal = Refusal("duplicate", "it was brought twice in this round")
+                refusal = RuleRefusal("duplicate", "it was brought twice in this round")
             if refusal is None and len(chosen) >= most:
-                refusal = Refusal("no_place", f"a round judges {most} operations")
+                refusal = RuleRefusal("no_place", f"a round judges {most} operations")
             if refusal is not None:
                 if not fill:
                     self._record(part, number, operation, refusal=refusal)
@@ -208,7 +208,7 @@ class RuleSearch(Training):
         """Make the candidate: the book after the operation, and the policy that is told it."""
         assert record.operation is not None
         made = replace(branch.book, fresh=max(branch.book.fresh, self._fresh)).apply(record.operation, branch.step + 1)
-        if isinstance(made, Refusal):
+        if isinstance(made, RuleRefusal):
             record.refusal, record.detail = made, str(made)
             return False
         self._fresh = max(self._fresh, made.fresh)
@@ -224,7 +224,7 @@ class RuleSearch(Training):
             assert record.policy is not None
             assert record.operation is not None
             record.screen = await screening.read(record)
-            if record.screen is not None and record.screen.gain <= 0:
+            if record.screen is not None and not record.screen.passes(record.operation):
                 fixed, broken = record.screen.fixed, record.screen.broken
                 told = f"on {record.screen.tickets} tickets of the propose pool it mends {fixed} and breaks {broken}"
                 self._settle(part, record, "screened", told)
@@ -399,7 +399,7 @@ class RuleSearch(Training):
         number: int,
         operation: Operation | None,
         *,
-        refusal: Refusal | None = None,
+        refusal: RuleRefusal | None = None,
         raw: Mapping[str, Any] | None = None,
     ) -> OperationRecord:
         record = OperationRecord(number, part.branch.name, len(part.records), operation, raw or {}, refusal)

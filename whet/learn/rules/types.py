@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from whet.envs.base import Environment
-from whet.learn.rules.book import Operation, Refusal, RuleBook
+from whet.learn.rules.book import Operation, RuleBook, RuleRefusal
 from whet.types import Rollout, Task
 
 if TYPE_CHECKING:
@@ -103,10 +103,10 @@ class Proposals:
     """What a proposer brought: operations, the best first, and what it brought that is none, with the reason."""
 
     operations: tuple[Operation, ...] = ()
-    refused: list[tuple[Mapping[str, Any], Refusal]] = field(default_factory=list)
+    refused: list[tuple[Mapping[str, Any], RuleRefusal]] = field(default_factory=list)
 
 
-class Proposer(Protocol):
+class RuleProposer(Protocol):
     """Turns hard cases into operations, at most `most` of them, the best first."""
 
     name: str

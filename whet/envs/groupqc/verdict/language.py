@@ -32,7 +32,7 @@ from whet.envs.groupqc.summaries.counts import read_summary
 from whet.envs.groupqc.verdict.conventions import Convention, judge_with
 from whet.envs.groupqc.verdict.evidence import TicketEvidence, holds
 from whet.envs.groupqc.verdict.rules import NeedFinding, asked_categories, need_finding, stations
-from whet.envs.language import Feature, Opening, Predicate, WrittenRule
+from whet.envs.language import Feature, Predicate, RulePlace, WrittenRule
 from whet.types import Task
 
 SITE, DATE, LACK, SIGHT = "site", "date", "lack", "sight"
@@ -99,7 +99,7 @@ class TicketLanguage:
         self._views: dict[tuple[Any, ...], _TicketView] = {}
         self._reader = ConditionReader(pack.categories, pack.labels, pack.sites.names if pack.sites else ())
         self._told: dict[str, Convention] = {}
-        self._opened: tuple[tuple[int, ...], tuple[Opening, ...]] | None = None
+        self._opened: tuple[tuple[int, ...], tuple[RulePlace, ...]] | None = None
         """The tickets that were looked at last, and what was found: a search asks again and again about the same."""
 
     # ------------------------------------------------------------------------------------------- running
@@ -143,7 +143,7 @@ class TicketLanguage:
 
     # ------------------------------------------------------------------------------------------- writing
 
-    def write(self, opening: Opening, features: Sequence[Feature]) -> WrittenRule:
+    def write(self, opening: RulePlace, features: Sequence[Feature]) -> WrittenRule:
         words = _SAID[self.pack.language]
         named: list[Condition] = [feature.what for feature in features]
         if opening.kind == "waive":
@@ -166,7 +166,7 @@ class TicketLanguage:
 
     # ------------------------------------------------------------------------------------------- what there is
 
-    def openings(self, tasks: Sequence[Task]) -> tuple[Opening, ...]:
+    def openings(self, tasks: Sequence[Task]) -> tuple[RulePlace, ...]:
         views = tuple(self._view(task) for task in tasks)
         if self._opened is not None and self._opened[0] == tuple(map(id, views)):
             return self._opened[1]
@@ -174,7 +174,7 @@ class TicketLanguage:
         self._opened = (tuple(map(id, views)), found)
         return found
 
-    def _found(self, tasks: Sequence[Task], views: Sequence[_TicketView]) -> tuple[Opening, ...]:
+    def _found(self, tasks: Sequence[Task], views: Sequence[_TicketView]) -> tuple[RulePlace, ...]:
         every = (1 << len(tasks)) - 1
         lacks = tuple(
             Feature(LACK, fires, condition)
@@ -182,10 +182,10 @@ class TicketLanguage:
             if 0 < (fires := _bits(view.lacks(condition) for view in views)) < every
         )
         limits = {SITE: 1, DATE: 1, LACK: 2}
-        required = Opening("require", "fail", every, "all", (*self._guards(tasks), *lacks), limits, LACK)
+        required = RulePlace("require", "fail", every, "all", (*self._guards(tasks), *lacks), limits, LACK)
         return (required, *self._waivers(views))
 
-    def _waivers(self, views: Sequence[_TicketView]) -> Iterator[Opening]:
+    def _waivers(self, views: Sequence[_TicketView]) -> Iterator[RulePlace]:
         for need in self.mission.needs:
             for status in _FAULTS:
                 applies = _bits(view.only(need, status) for view in views)
@@ -196,7 +196,7 @@ class TicketLanguage:
                     for condition in self._reliefs
                     if (fires := applies & _bits(view.shows_where_wrong(condition) for view in views))
                 )
-                yield Opening("waive", "pass", applies, "any", seen, {SIGHT: 2}, SIGHT, (need, status), yields=True)
+                yield RulePlace("waive", "pass", applies, "any", seen, {SIGHT: 2}, SIGHT, (need, status), yields=True)
 
     def _guards(self, tasks: Sequence[Task]) -> Iterator[Feature]:
         for name in self.pack.sites.names if self.pack.sites else ():
