@@ -21,7 +21,7 @@ from whet.learn.judge import Judge
 from whet.learn.rules.book import Operation, RuleBook
 from whet.learn.rules.config import RulesConfig
 from whet.learn.rules.training import RuleSearch
-from whet.learn.rules.types import Proposals, Proposer, RuleStep
+from whet.learn.rules.types import Proposals, RuleProposer, RuleStep
 from whet.learn.workshop import Workshop
 from whet.rollout.cast import sampling_of
 from whet.run.decide import build_gate
@@ -217,7 +217,7 @@ def in_memory(
     book: Playbook,
     tasks: Sequence[int],
     select: Sequence[int],
-    proposer: Proposer | None = None,
+    proposer: RuleProposer | None = None,
 ) -> tuple[RuleSearch, MemorySession]:
     """Rule search to its end, from this book on these tickets."""
     start = Policy(ReviewerModel(reviewer).fingerprint, sampling_of(config.target.sampling), book)
