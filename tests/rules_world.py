@@ -159,10 +159,7 @@ def config(**sections: Any) -> RulesConfig:
         "target": {"model": "test:function"},
         "optimizer": {"model": "test:function"},
         "train": {"steps": 6, "patience": 2},
-        "gate": {"pace": "patient"},
     }
-    if "preset" in sections:
-        del base["gate"]
     for name, section in sections.items():
         base[name] = {**base.get(name, {}), **section} if isinstance(section, dict) else section
     return validate(RulesConfig, base, "test")

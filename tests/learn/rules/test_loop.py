@@ -37,7 +37,7 @@ def refusals(result: TrainResult) -> list[str]:
 
 
 def test_good_rules_come_in_the_strict_one_goes_and_the_rest_stays_out(tmp_path: Path) -> None:
-    result = searched(tmp_path)
+    result = searched(tmp_path, config(gate={"pace": "patient"}))
     assert book_of(result) >= set(GOOD)
     assert not book_of(result) & {STRICT, HARM, *NULLS}
     assert result.summary["test_hard"] >= 0.93
@@ -69,7 +69,7 @@ def test_a_rule_that_releases_what_fails_is_rejected_though_it_mends_more_than_i
 
     book = Playbook(rules=(Rule("G0", "A broken seal fails."), Rule("G1", blocked)))
     freeing = proposing(upsert(freed))
-    settings = config(**QUICK, rules={"ablations": False, "screen": 0})
+    settings = config(**QUICK, rules={"ablations": False, "screen": 0}, gate={"pace": "patient"})
     result = searched(tmp_path, settings, optimiser=freeing, target=strict, playbook=book)
     record = result.training.rounds[0].records[0]
     assert record.fate == "rejected"
@@ -81,6 +81,7 @@ def test_a_rule_that_releases_what_fails_is_rejected_though_it_mends_more_than_i
         rules={"ablations": False, "screen": 0},
         bounds={"false_release": 1.0, "regressions": 1.0},
         costs={"false_release": 1.0},
+        gate={"pace": "patient"},
     )
     free = searched(tmp_path / "free", unbound, optimiser=freeing, target=strict, playbook=book)
     assert free.training.rounds[0].records[0].fate == "applied"

@@ -51,7 +51,7 @@ def _plain(data: bytes) -> bytes:
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
 def test_a_crash_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bool) -> None:
     whole = small_run(tmp_path / "whole")
-    at, stride = (1 if before else 5), 9
+    at, stride = (1 if before else 7), 13
     while True:
         with monkeypatch.context() as patch:
             count = crashing(patch, at, before=before)
