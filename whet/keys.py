@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
@@ -74,47 +73,31 @@ def _tagged(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class _PlainExample:
-    question: str
-    answer: str
+LATER: Mapping[type, Mapping[str, Any]] = {
+    Policy: {},
+    Sampling: {"votes": 1, "until_settled": False},
+    Playbook: {"bank": (), "nearest": 0, "rules": ()},
+    Example: {"steps": (), "kin": ()},
+}
+"""Fields that records came to have later: at these values they do not enter a digest, so that what was remembered
+before there was such a field is found again."""
 
 
-@dataclass(frozen=True, slots=True)
-class _PlainPlaybook:
-    body: str
-    examples: tuple[_PlainExample, ...]
-    files: Mapping[str, str]
-    hindsight: str
-    reminders: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _PlainPolicy:
-    model: str
-    sampling: Sampling
-    playbook: _PlainPlaybook | Playbook
-
-
-def _named(value: Any) -> Any:
-    """A record under the name that it had before it could hold more: what makes no use of that keeps its digest."""
-    if isinstance(value, Policy):
-        return _PlainPolicy(value.model, value.sampling, _named(value.playbook))
-    if isinstance(value, Playbook):
-        examples = tuple(map(_named, value.examples))
-        if value.bank or value.nearest or not all(isinstance(example, _PlainExample) for example in examples):
-            return value
-        return _PlainPlaybook(value.body, examples, value.files, value.hindsight, value.reminders)
-    if isinstance(value, Example) and not (value.steps or value.kin):
-        return _PlainExample(value.question, value.answer)
-    return value
+def _lean(value: Any) -> bytes:
+    """As `canonical` writes it, fields in their order, without later ones that say nothing."""
+    later = LATER.get(type(value))
+    if later is not None:
+        held = ((name, getattr(value, name)) for name in value.__dataclass_fields__)
+        said = ((name, part) for name, part in held if name not in later or part != later[name])
+        return b"{%b}" % b",".join(b"%b:%b" % (canonical(name), _lean(part)) for name, part in said)
+    if isinstance(value, tuple) and any(type(part) in LATER for part in value):
+        return b"[%b]" % b",".join(map(_lean, value))
+    return canonical(value)
 
 
 def digest(*values: Any) -> str:
     """32 hex digits that stand for the content of `values`: JSON-like data and our own records."""
-    if any(isinstance(value, Policy | Playbook | Example) for value in values):
-        values = tuple(map(_named, values))
-    return hashlib.blake2b(canonical(values), digest_size=16).hexdigest()
+    return bytes_digest(_lean(values) if any(type(value) in LATER for value in values) else canonical(values))
 
 
 def bytes_digest(data: bytes) -> str:
@@ -139,6 +122,10 @@ def question_digest(question: str) -> str:
 
 def policy_digest(policy: Policy) -> str:
     return digest(policy)
+
+
+def playbook_digest(playbook: Playbook) -> str:
+    return digest(playbook)
 
 
 def rollout_key(ticket: Ticket, fingerprint: str, policy: str) -> str:

@@ -163,6 +163,10 @@ class Sampling:
     logprobs: int | None = None
     """Top alternatives to report for each token; 0 reports the chosen token alone."""
     effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
+    votes: int = 1
+    """Draws of which an answer is the majority, where the answer is a choice; see `whet.rollout.votes`."""
+    until_settled: bool = False
+    """Whether a vote ends as soon as no further draw could change it."""
 
 
 ShapeForm = Literal["schema", "grammar", "none"]
@@ -212,13 +216,58 @@ def _step(message: Message) -> str:
     return "\n".join(part for part in (text, *calls) if part)
 
 
+RuleStatus = Literal["proposed", "shadow", "active", "retired"]
+"""A rule is proposed, stands in the book without being told (`shadow`), is told, and is told no more."""
+
+RuleSort = Literal["S", "G0", "G"]
+"""Structural rules, the checklist, and rules that are learnt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a rule book. `created` and `retired` are steps; `parent` is the rule that it took the place of.
+
+    `evidence` are ids of train tasks. `predicate` is the condition on which the rule decides, as data in the language
+    of an environment, where there is one: it can be measured on which tasks such a rule fires.
+    """
+
+    id: str
+    text: str
+    scope: str = ""
+    evidence: tuple[str, ...] = ()
+    parent: str = ""
+    status: RuleStatus = "active"
+    created: int = 0
+    retired: int | None = None
+    predicate: Mapping[str, Any] | None = None
+
+    @property
+    def sort(self) -> RuleSort:
+        return "S" if self.id.startswith("S") else "G0" if self.id == "G0" else "G"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSlot:
+    """Where an environment's prompt has rules of a sort: the part of its last message that a rule book replaces.
+
+    `before` and `after` are written around what is put there, such as a heading that an empty list does without.
+    """
+
+    sort: RuleSort
+    start: int
+    end: int
+    before: str = ""
+    after: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Playbook:
     """What a policy works from. The driver places it: the text as system text, examples as turns before the task.
 
     Each part is a field of its own, so that no edit of one can damage another: `body` is the skill, `hindsight` what
     comparing epochs has taught, `reminders` short lines at its end, `files` what lies beside it. `examples` stand
-    before every task; of the `bank`, each task gets the `nearest` that are most like it.
+    before every task; of the `bank`, each task gets the `nearest` that are most like it. `rules` are a rule book, whose
+    active rules the driver places where the task's own message has its rules.
     """
 
     body: str = ""
@@ -228,10 +277,17 @@ class Playbook:
     reminders: tuple[str, ...] = ()
     bank: tuple[Example, ...] = ()
     nearest: int = 0
+    rules: tuple[Rule, ...] = ()
 
     @property
     def blank(self) -> bool:
-        return not (self.body or self.examples or self.files or self.hindsight or self.reminders or self.bank)
+        parts = (self.body, self.examples, self.files, self.hindsight, self.reminders, self.bank, self.rules)
+        return not any(parts)
+
+    @property
+    def told(self) -> tuple[Rule, ...]:
+        """The rules that a policy is told."""
+        return tuple(rule for rule in self.rules if rule.status == "active")
 
     @property
     def text(self) -> str:
@@ -248,14 +304,16 @@ class Playbook:
         """Short: a playbook can be a book."""
         first = next(iter(self.body.splitlines()), "")[:60]
         bank = f", {self.nearest} of {len(self.bank)} nearest" if self.bank else ""
+        rules = f", {len(self.told)} rules" if self.rules else ""
         return (
             f"<Playbook {first!r}, {len(self.text)} characters, {len(self.examples)} examples{bank}, "
-            f"{len(self.files)} files>"
+            f"{len(self.files)} files{rules}>"
         )
 
     def _repr_html_(self) -> str:
         """For a notebook."""
         shown = [_pre(self.text)] if self.text else []
+        shown += [f"<p>{_plain(rule.id)}: {_plain(rule.text)}</p>" for rule in self.told]
         worked = (*self.examples, *self.bank)
         shown += [f"<p>{_plain(example.question)}<br>→ {_plain(example.told)}</p>" for example in worked]
         return "".join(shown) or "<em>blank playbook</em>"
@@ -289,6 +347,8 @@ class Ask:
     shape: Shape = Shape()
     must_call: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[RuleSlot, ...] = ()
+    """Where the last message has rules that a rule book takes the place of; none: a book stands at its beginning."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from whet.types import (
     Playbook,
     Reply,
     Rollout,
+    Rule,
     Score,
     Ticket,
     ToolCall,
@@ -38,7 +39,7 @@ def dumps(value: Any, *, pretty: bool = False) -> bytes:
 
 _SAID = ("calls", "malformed", "call_id")
 _REPLIED = ("calls", "malformed", "version", "reasoning", "prompt_ids", "completion_ids", "logprobs", "files", "trace")
-_LEARNT = ("hindsight", "reminders", "nearest")
+_LEARNT = ("hindsight", "reminders", "nearest", "rules")
 
 
 def _keep(data: Json, record: Any, names: tuple[str, ...]) -> None:
@@ -131,7 +132,12 @@ def playbook_in(data: Mapping[str, Any]) -> Playbook:
         tuple(data.get("reminders", ())),
         tuple(example_in(example) for example in data.get("bank", ())),
         data.get("nearest", 0),
+        tuple(rule_in(rule) for rule in data.get("rules", ())),
     )
+
+
+def rule_in(data: Mapping[str, Any]) -> Rule:
+    return Rule(**{**data, "evidence": tuple(data.get("evidence", ()))})
 
 
 def outcome_out(outcome: Score | Fault) -> Json:

@@ -145,4 +145,6 @@ def test_the_list_of_commands_imports_no_app() -> None:
         "print(*(name for name in sys.modules if name.startswith(('whet.apps.', 'whet.envs', 'whet.run'))))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(done.stdout.splitlines()[-1].split()) == {"whet.apps.app", "whet.apps.groupqc", "whet.apps.ordebug"}
+    assert set(done.stdout.splitlines()[-1].split()) == {
+        *("whet.apps.app", "whet.apps.groupqc", "whet.apps.ordebug", "whet.apps.rules")
+    }

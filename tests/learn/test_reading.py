@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from whet.learn.prompt_text import prompt
 from whet.learn.reflact.edit_items import items_in
-from whet.learn.reflact.prompt_text import prompt
 from whet.learn.reflact.records import Draft, Edit, Suggestion
-from whet.learn.reflact.replies import Unreadable, notes_in, object_in
+from whet.learn.replies import Unreadable, notes_in, object_in
 from whet.types import Reply
 
 

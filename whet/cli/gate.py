@@ -69,7 +69,7 @@ def simulate(
     ] = None,
     paces: Annotated[
         list[str] | None,
-        typer.Option("--pace", help="Pace of the paired gate: eager, steady or patient; again for more."),
+        typer.Option("--pace", help="Pace of the paired gate: eager, steady, patient or brief; again for more."),
     ] = None,
     alpha: Annotated[float | None, typer.Option(help="Alpha of the paired gate. [the pace's own]")] = None,
     runs: Annotated[int, typer.Option("--runs", help="Simulated runs for each gate.")] = 200,

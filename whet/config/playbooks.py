@@ -15,7 +15,7 @@ BLANK = "blank"
 """The empty playbook, where a config names one."""
 
 EXAMPLES, BANK = "examples.jsonl", "bank.jsonl"
-PARTS = {"body", "examples", "files", "hindsight", "reminders", "bank", "nearest"}
+PARTS = {"body", "examples", "files", "hindsight", "reminders", "bank", "nearest", "rules"}
 
 NEAREST = 4
 """How many of a bank each task is shown, where a folder holds one and nobody says."""
@@ -30,7 +30,8 @@ def read_playbook(source: str) -> Playbook:
         if path.is_dir():
             return _from_folder(path)
         if path.suffix == ".json":
-            return wire.playbook_in(_checked(path, orjson.loads(path.read_bytes())))
+            data = orjson.loads(path.read_bytes())
+            return wire.playbook_in(_checked(path, {"rules": _guidance(path, data)} if _is_guidance(data) else data))
         return Playbook(path.read_text(encoding="utf-8").strip())
     except FileNotFoundError:
         raise WhetError(f"{source}: no such playbook; give a Markdown or JSON file, a folder, or 'blank'") from None
@@ -66,6 +67,30 @@ def _lines(file: Path) -> list[Any]:
     return [orjson.loads(line) for line in file.read_bytes().splitlines() if line.strip()] if file.is_file() else []
 
 
+def _is_guidance(data: Any) -> bool:
+    sections = data.values() if isinstance(data, dict) else ()
+    return bool(sections) and all(isinstance(section, dict) and "experiences" in section for section in sections)
+
+
+def _guidance(path: Path, data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rules of a guidance.json, those that are told and those that are retired; it is of one mission."""
+    if len(data) != 1:
+        raise WhetError(f"{path}: holds the rules of {len(data)} missions; a playbook is for one, so leave one in it")
+    section = next(iter(data.values()))
+    told, known = section["experiences"], section.get("metadata", {})
+    if not isinstance(told, dict) or not isinstance(known, dict):
+        raise WhetError(f"{path}: 'experiences' and 'metadata' are objects, by the id of a rule")
+    kept = {rule: about for rule, about in known.items() if isinstance(about, dict) and about.get("status")}
+    texts = {**told, **{rule: about.get("text", "") for rule, about in kept.items() if rule not in told}}
+    made = []
+    for rule, text in texts.items():
+        about = kept.get(rule, {})
+        fields = {name: about[name] for name in ("scope", "parent", "created", "retired", "predicate") if name in about}
+        status = "active" if rule in told else about["status"]
+        made.append({"id": rule, "text": text, "status": status, "evidence": about.get("sources", ()), **fields})
+    return made
+
+
 def _checked(path: Path, data: Any) -> dict[str, Any]:
     """Refuses what is not a playbook, by the field that is wrong."""
     if not isinstance(data, dict) or set(data) - PARTS:
@@ -80,4 +105,7 @@ def _checked(path: Path, data: Any) -> dict[str, Any]:
                 raise WhetError(f"{path}: example {place} {where}needs a 'question' and an 'answer', both text")
     if type(data.get("nearest", 0)) is not int or data.get("nearest", 0) < 0:
         raise WhetError(f"{path}: 'nearest' says how many examples of the bank a task is shown: a whole number")
+    for place, rule in enumerate(data.get("rules", ()), 1):
+        if not isinstance(rule, dict) or not all(isinstance(rule.get(part), str) for part in ("id", "text")):
+            raise WhetError(f"{path}: rule {place} needs an 'id' and a 'text', both text")
     return data

@@ -30,6 +30,13 @@ class SamplingSection(Section):
     stop: tuple[str, ...] = ()
     logprobs: int | None = Field(default=None, ge=0, le=20)
     effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
+    votes: int = Field(
+        default=1, ge=1, le=99, description="draws of which the target's answer is the majority, where it is a choice"
+    )
+    until_settled: bool = Field(
+        default=False,
+        description="end a vote as soon as its majority is settled: the verdict is the same, for fewer draws",
+    )
 
 
 class RoleSection(Section):
@@ -124,6 +131,11 @@ class GuardSection(Section):
     metric: str
     bound: float = Field(default=0.0, ge=0)
     better: Literal["up", "down"] = "up"
+    level: float | None = Field(
+        default=None, ge=0.5, lt=1, description="hold the bound against the upper bound of the mean at this level"
+    )
+    among: str = Field(default="", description="only tasks whose score has this part above 0")
+    optional: bool = Field(default=False, description="pass it over where no score reports it")
 
 
 class GateSection(Section):
@@ -138,10 +150,14 @@ class GateSection(Section):
     min_effect: float = Field(default=0.0, description="a mean gain up to this counts as none")
     max_rollouts: int | None = Field(default=None, description="the most that one decision may take")
     guards: tuple[GuardSection, ...] = ()
-    pace: Literal["eager", "steady", "patient"] = Field(
-        default="eager", description="eager and steady race and drop what falls behind; patient draws all tasks of both"
+    pace: Literal["eager", "steady", "patient", "brief"] = Field(
+        default="eager",
+        description="eager and steady race and drop what falls behind; patient and brief draw all tasks of both",
     )
     exclude: tuple[int, ...] = Field(default=(), description="tasks, by their index, left out for both arms")
+    max_regressions: float | None = Field(
+        default=None, ge=0, le=1, description="share of tasks that may go from solved to not solved"
+    )
     spending: float | None = Field(default=None, gt=0, lt=1, description="bound on the false accepts of a whole run")
     seed: int = 0
     args: dict[str, Any] = Field(default={}, description="arguments of the gate that have no key of their own")

@@ -15,6 +15,8 @@ from dataclasses import replace
 from typing import Any, Protocol, Self, cast, runtime_checkable
 
 from whet.envs.feedback import plain_feedback
+from whet.envs.language import RuleLanguage
+from whet.errors import WhetError
 from whet.types import (
     Ask,
     Feedback,
@@ -23,6 +25,8 @@ from whet.types import (
     Reply,
     Role,
     Rollout,
+    Rule,
+    RuleSlot,
     Score,
     Shape,
     Split,
@@ -76,6 +80,10 @@ class Environment(Protocol):
     about: str = ""
     judge: str = ""
     """Where grading asks a judge: the only model whose agreement with given labels was measured; '': any."""
+    chooses: bool = False
+    """Whether every answer is one of a few choices, which `verdict` reads: only such answers can be voted on."""
+    tie: str = ""
+    """The verdict that a tied vote goes to; '': the one of those tied that was drawn first."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         made = super().__new__(cls)
@@ -118,6 +126,25 @@ class Environment(Protocol):
         """
         return plain_feedback(task, rollout)
 
+    def verdict(self, task: Task, rollout: Rollout) -> str | None:
+        """The choice that an attempt made, None where none can be read. Pure, and blind to what is right."""
+        raise WhetError(f"{self.name}: an answer is no choice, so there is no verdict to read")
+
+    def right(self, task: Task) -> str:
+        """The choice that is right, for whoever learns from a train task."""
+        raise WhetError(f"{self.name}: an answer is no choice, so none is the right one")
+
+    def rule_language(self, task: Task) -> RuleLanguage | None:
+        """How rules for tasks of this one's mission are written and run; None: only by the words of the prompts."""
+        return None
+
+    def rule_book(self, task: Task) -> Sequence[Rule]:
+        """The rules that tasks of this one's mission start from, as their prompts have them; none where there are none.
+
+        A rule book in a playbook takes their place in the prompt.
+        """
+        return ()
+
     def prompts(self) -> Mapping[str, str]:
         """Prompts for an optimiser that know more of these tasks than those that come along, by their names."""
         return {}
@@ -154,12 +181,15 @@ def ask(
     must_call: bool = False,
     corrections: int = 2,
     files: Mapping[str, str] | None = None,
+    rules: Sequence[RuleSlot] = (),
 ) -> Generator[Ask, Reply, Reply]:
     """Ask for a reply. A malformed tool call is never executed: the model is told what was wrong, `corrections` times.
 
     The reply returned may still be malformed; `reply.malformed` says so, and `reply.calls` then must not be run.
     """
-    asked = Ask(tuple(messages), tuple(tools), role, dict(narrow or {}), shape, must_call, dict(files or {}))
+    asked = Ask(
+        tuple(messages), tuple(tools), role, dict(narrow or {}), shape, must_call, dict(files or {}), tuple(rules)
+    )
     reply = yield asked
     for _ in range(corrections):
         if not reply.malformed:

@@ -104,4 +104,5 @@ def _text(playbook: Playbook) -> tuple[object, ...]:
         return tuple((trimmed(example.question), trimmed(example.told)) for example in examples)
 
     files = tuple(sorted((name, trimmed(text)) for name, text in playbook.files.items()))
-    return trimmed(playbook.text), worked(playbook.examples), worked(playbook.bank), playbook.nearest, files
+    rules = tuple((rule.sort, trimmed(rule.text)) for rule in playbook.told)
+    return trimmed(playbook.text), worked(playbook.examples), worked(playbook.bank), playbook.nearest, files, rules

@@ -28,16 +28,34 @@ class GateLook:
 
 @dataclass(frozen=True, slots=True)
 class GuardReading:
-    """How a guarded metric moved: the mean difference over the tasks seen, and how much harm its bound allows."""
+    """How a guarded metric moved: the mean difference over the tasks concerned, and how much harm its bound allows.
+
+    With a `level`, `harm` is the upper bound of the mean at that level. Where nothing was read there is no harm to see,
+    and no bound is broken.
+    """
 
     metric: str
     difference: float
     harm: float
     bound: float
+    level: float | None = None
+    among: str = ""
+    tasks: int = 0
 
     @property
     def held(self) -> bool:
-        return self.harm <= self.bound
+        return not self.harm > self.bound
+
+    @property
+    def why(self) -> str:
+        """What is wrong where it does not hold."""
+        if self.level is None:
+            return f"{self.metric} got worse by {self.harm:.3f}, more than {self.bound:g}"
+        concerned = f"on {self.tasks} tasks{f' ({self.among})' if self.among else ''}"
+        return (
+            f"{self.metric} may have got worse by {self.harm:.3f} {concerned}, {100 * self.level:g} % bound, more than "
+            f"{self.bound:g}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +180,9 @@ def _guard_out(guard: GuardReading) -> dict[str, Any]:
         "difference": _plain(guard.difference),
         "harm": _plain(guard.harm),
         "bound": guard.bound,
+        "level": guard.level,
+        "among": guard.among,
+        "tasks": guard.tasks,
         "held": guard.held,
     }
 

@@ -149,5 +149,10 @@ STEADY = RacePace(
 PATIENT = RoundsPace("patient", 0.05)
 """Every task, nothing dropped for a slow start: for the one candidate of a person, who has no other to try next."""
 
+BRIEF = RoundsPace("brief", 0.05, rounds=(1, 2), above=(0.9, 0.0), floors=(0.6,))
+"""Every task, and of each no more than two draws of either side: for votes, which are steadier than single draws.
+
+The first two rounds of `patient`, the second being the last: fewer looks, and no lower a bar for the last of them."""
+
 Pace = RacePace | RoundsPace
-PACES: dict[str, Pace] = {pace.name: pace for pace in (EAGER, STEADY, PATIENT)}
+PACES: dict[str, Pace] = {pace.name: pace for pace in (EAGER, STEADY, PATIENT, BRIEF)}

@@ -46,7 +46,8 @@ class PairedGate:
     up to this counts as none. `max_rollouts`: the most that one decision may take, of both arms together. `guards`:
     metrics that may not get worse. `spending`: a bound on the whole run's false accepts. `deterministic`: both policies
     are declared to answer a task always in the same way; one draw a task then, after a check. `exclude`: tasks of the
-    split that whoever drives the gate has left out for both arms, kept with every decision.
+    split that whoever drives the gate has left out for both arms, kept with every decision. `max_regressions`: the
+    share of the tasks seen that the incumbent mostly solves and an accepted candidate mostly does not.
     """
 
     alpha: float | None = None
@@ -58,6 +59,7 @@ class PairedGate:
     pace: str = "eager"
     deterministic: bool = False
     exclude: tuple[int, ...] = ()
+    max_regressions: float | None = None
     seed: int = 0
     name: str = "paired"
 
@@ -71,6 +73,8 @@ class PairedGate:
             )
         if not 0.0 <= self.min_effect < 1.0:
             raise WhetError(f"gate {self.name}: min_effect lies between 0 and 1, not {self.min_effect!r}")
+        if self.max_regressions is not None and not 0.0 <= self.max_regressions <= 1.0:
+            raise WhetError(f"gate {self.name}: max_regressions is a share of the tasks, not {self.max_regressions!r}")
         if self.max_rollouts is not None and self.max_rollouts < 1:
             raise WhetError(f"gate {self.name}: max_rollouts must be at least 1, not {self.max_rollouts}")
 
@@ -95,7 +99,7 @@ class PairedGate:
     def read(self, score: Score | None) -> Reading:
         if score is None or (value := self.metric.of(score)) is None:
             return None
-        return (value, *(guard.metric.of(score) for guard in self.guards))
+        return (value, *(guard.read(score) for guard in self.guards))
 
     def alpha_for(self, number: int) -> float:
         """The alpha of the run's candidate `number` (0, 1, …)."""

@@ -48,7 +48,8 @@ class RoundsTrial(PairedTrial):
             block = [task for task in piece if task not in self.left_out]
             yield from self._upto(CANDIDATE, block, 1)
             self.seen += block
-            if size < tasks and self._look(f"{size} tasks", self.bar + rule.above_early, -np.inf):
+            early = size < tasks and self._look(f"{size} tasks", self.bar + rule.above_early, -np.inf)
+            if early and not self._waits():
                 return self._accept()
         final = not self.noisy and not (yield from self._check())
         for number, self.round in enumerate(rule.rounds):
@@ -57,7 +58,7 @@ class RoundsTrial(PairedTrial):
             last = final or number == len(rule.rounds) - 1
             bar = self.bar + (0.0 if last else rule.above[number])
             floor = bar if last else rule.floors[number]
-            if self._look(f"round {self.round}", bar, floor):
+            if self._look(f"round {self.round}", bar, floor) and (last or not self._waits()):
                 return self._accept()
             if last or self.looks[-1].statistic < floor:
                 break

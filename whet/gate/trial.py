@@ -144,14 +144,27 @@ class PairedTrial:
         return self._end("cannot_decide", "no_headroom", detail)
 
     def _accept(self) -> Decision:
-        for guard in self._guards():
-            if np.isnan(guard.difference):
+        for guard, reading in zip(self.gate.guards, self._guards(), strict=True):
+            if np.isnan(reading.difference) and not guard.optional:
                 return self._end("cannot_decide", "unreported", f"no rollout reports the guard {guard.metric}")
-            if not guard.held:
-                return self._end(
-                    "reject", "guard", f"{guard.metric} got worse by {guard.harm:.3f}, more than {guard.bound:g}"
-                )
+            if not reading.held:
+                return self._end("reject", "guard", reading.why)
+        if (most := self.gate.max_regressions) is not None and (share := self._regressions()) > most:
+            detail = f"{share:.3f} of the tasks went from solved to not solved, more than {most:g}"
+            return self._end("reject", "regressions", detail)
         return self._end("accept", "gain_shown", "better on the mean over tasks")
+
+    def _waits(self) -> bool:
+        """Whether a shown gain must wait for more draws: a bound on harm that is not held yet may be, with more."""
+        bounded = zip(self.gate.guards, self._guards(), strict=True)
+        held = all(reading.held for guard, reading in bounded if guard.level is not None)
+        most = self.gate.max_regressions
+        return not held or (most is not None and self._regressions() > most)
+
+    def _regressions(self) -> float:
+        """The share of the tasks given to both that the incumbent mostly solves and the candidate mostly does not."""
+        means = self.tally.means()[:, (self.tally.count > 0).all(axis=0)]
+        return float(((means[INCUMBENT] > 0.5) & (means[CANDIDATE] < 0.5)).mean()) if means.size else 0.0
 
     def _guards(self) -> tuple[GuardReading, ...]:
         readings: list[GuardReading] = []
@@ -163,9 +176,12 @@ class PairedTrial:
                 if reading is not None and (value := reading[position]) is not None:
                     values.setdefault((arm, task), []).append(value)
             both = [task for arm, task in values if arm == "candidate" and ("incumbent", task) in values]
-            moved = [np.mean(values["candidate", task]) - np.mean(values["incumbent", task]) for task in both]
+            moved = [float(np.mean(values["candidate", task]) - np.mean(values["incumbent", task])) for task in both]
             difference = float(np.mean(moved)) if moved else float("nan")
-            readings.append(GuardReading(str(guard.metric), difference, guard.harm(difference), guard.bound))
+            worst = guard.worst(moved)
+            readings.append(
+                GuardReading(str(guard.metric), difference, worst, guard.bound, guard.level, guard.among, len(moved))
+            )
         return tuple(readings)
 
     def _missing(self, arm: int) -> int:

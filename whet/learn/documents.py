@@ -12,12 +12,19 @@ from whet.types import Example, Playbook
 
 
 def document(playbook: Playbook) -> str:
-    """Body, guidance, reminders, worked examples and files; the JSON form beside it is what a run reads."""
+    """Body, guidance, reminders, rules, worked examples and files; the JSON form beside it is what a run reads."""
     shown = _examples(playbook.examples)
     banked = f"## Example bank: each task is shown the {playbook.nearest} that are most like it"
+    rules = "\n".join(f"- {rule.id}: {rule.text}" for rule in playbook.told)
     files = [f"## {name}\n\n{text}" for name, text in sorted(playbook.files.items())]
     bank = [banked, *_examples(playbook.bank)] if playbook.bank else []
-    parts = [playbook.text, *(["## Worked examples", *shown] if shown else []), *bank, *files]
+    parts = [
+        playbook.text,
+        rules and f"## Rules\n\n{rules}",
+        *(["## Worked examples", *shown] if shown else []),
+        *bank,
+        *files,
+    ]
     text = "\n\n".join(part for part in parts if part)
     return f"{text}\n" if text else ""
 

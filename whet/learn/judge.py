@@ -14,10 +14,11 @@ from whet.errors import WhetError
 from whet.gate.decision import Decision
 from whet.gate.evidence import Arm, Bank
 from whet.learn.candidate import Candidate
-from whet.learn.workshop import Workshop
+from whet.learn.workshop import LEAK, Workshop
 from whet.types import Playbook, Policy
 
-Action = Literal["accept_new_best", "accept", "reject", "force_accept", "undecided", "skip_identical"]
+Action = Literal["accept_new_best", "accept", "pass", "reject", "force_accept", "undecided", "skip_identical"]
+"""What became of a candidate. `pass`: the gate would have it, and another was taken."""
 
 FORCING = "none"
 """The gate that accepts everything: being accepted by it says nothing."""
@@ -107,26 +108,42 @@ class Judge:
 
         `share` is the part of the gate's alpha that this decision may use, where several come of one proposal.
         """
-        incumbent = self.current.policy
+        judgement = await self.weigh(purpose, candidate, self.current.policy, self.bank, share=share)
+        decision = judgement.decision
+        if judgement.action == "pass":
+            return self.adopt(judgement, self.shop.gate.carry(self.bank, decision))
+        if judgement.action != "skip_identical" and decision.reason != LEAK:
+            self.bank = self.shop.gate.carry(self.bank, decision)
+            if self.bank.score is not None:
+                self._measured(self.bank.score)
+        return judgement
+
+    async def weigh(
+        self, purpose: str, candidate: Candidate, incumbent: Policy, bank: Bank, *, share: float = 1.0
+    ) -> Judgement:
+        """The gate's decision on `candidate` beside any incumbent, whose draws stand in `bank`; nothing is replaced."""
         leak = self.shop.leak(purpose, incumbent, candidate.policy)
         if leak is not None:
             self.judgements.append(Judgement(purpose, candidate, incumbent, leak, "reject"))
             return self.judgements[-1]
-        decision = await self.shop.decide(purpose, self.bank, incumbent, candidate.policy, share)
+        decision = await self.shop.decide(purpose, bank, incumbent, candidate.policy, share)
         if decision.reason == "identical":
             return Judgement(purpose, candidate, incumbent, decision, "skip_identical")
         if decision.reason in UNMEASURABLE:
             raise WhetError(f"the gate can never decide: {decision.detail}; mend [gate] in the config")
-        self.bank = self.shop.gate.carry(self.bank, decision)
-        action: Action = "undecided" if decision.verdict == "cannot_decide" else "reject"
-        if decision.accepted:
-            standing = Standing(candidate.policy, known(decision.candidate_score), candidate.origin, candidate.step)
-            action = self._accept(standing, forced=decision.gate == FORCING)
-        elif self.bank.score is not None:
-            self._measured(self.bank.score)
-        judgement = Judgement(purpose, candidate, incumbent, decision, action)
-        self.judgements.append(judgement)
-        return judgement
+        undecided = decision.verdict == "cannot_decide"
+        action: Action = "pass" if decision.accepted else "undecided" if undecided else "reject"
+        self.judgements.append(Judgement(purpose, candidate, incumbent, decision, action))
+        return self.judgements[-1]
+
+    def adopt(self, judgement: Judgement, bank: Bank) -> Judgement:
+        """What passed becomes the current policy, with `bank` for its next candidate."""
+        candidate, decision = judgement.candidate, judgement.decision
+        standing = Standing(candidate.policy, known(decision.candidate_score), candidate.origin, candidate.step)
+        taken = replace(judgement, action=self._accept(standing, forced=decision.gate == FORCING))
+        self.judgements[self.judgements.index(judgement)] = taken
+        self.bank = bank
+        return taken
 
     async def prune(self, purpose: str, candidate: Candidate, *, share: float = 1.0) -> Judgement:
         """`candidate` leaves something out. What stands must be better than it, or it takes its place.

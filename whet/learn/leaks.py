@@ -162,6 +162,7 @@ def _parts(playbook: Playbook) -> Iterator[str]:
     for example in (*playbook.examples, *playbook.bank):
         yield f"{example.question}\n{example.told}"
     yield from playbook.files.values()
+    yield from (rule.text for rule in playbook.rules)
 
 
 def _words(text: str) -> Words:

@@ -111,6 +111,10 @@ class Learner(Protocol):
         """For a dry run: try what can be tried for nothing, write files under `out`, and tell a person, a line each."""
         return ()
 
+    def subfolder(self, config: Any, env: Environment, tasks: Sequence[int]) -> str:
+        """Where under the folder of runs its runs lie; '' for right there."""
+        return ""
+
     def describe(self, config: Any, tasks: int) -> str:
         """The plan in a line, for a person."""
         steps = self.steps(config, tasks)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from whet.envs.base import Baseline, Environment, Play
+from whet.envs.language import RuleLanguage
 from whet.errors import WhetError
-from whet.types import Feedback, Label, Rollout, Split, Task
+from whet.types import Feedback, Label, Rollout, Rule, Split, Task
 
 STAGES = ("next_stage", "in_stage")
 """What an environment with stages of its own offers a curriculum; it tells nothing of tasks."""
@@ -21,6 +22,8 @@ class SealedEnvironment(Environment):
         self.fingerprint = env.fingerprint
         self.about = env.about
         self.judge = env.judge
+        self.chooses = env.chooses
+        self.tie = env.tie
         for name in STAGES:
             if hasattr(env, name):
                 setattr(self, name, getattr(env, name))
@@ -54,6 +57,20 @@ class SealedEnvironment(Environment):
                 f"{self.name}: a learner asked for feedback on {task.id}; there is some on train tasks alone"
             )
         return self._env.feedback(task, rollout)
+
+    def verdict(self, task: Task, rollout: Rollout) -> str | None:
+        return self._env.verdict(task, rollout)
+
+    def right(self, task: Task) -> str:
+        if task.split != "train":
+            raise WhetError(f"{self.name}: a learner asked what is right on {task.id}; it may of train tasks alone")
+        return self._env.right(task)
+
+    def rule_language(self, task: Task) -> RuleLanguage | None:
+        return self._env.rule_language(task)
+
+    def rule_book(self, task: Task) -> Sequence[Rule]:
+        return self._env.rule_book(task)
 
     def prompts(self) -> Mapping[str, str]:
         return self._env.prompts()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from whet.ledger.store import CONSULTED, Ledger
+from whet.rollout.votes import VOTE
 from whet.types import Outcome, Usage
 
 TARGET = {
@@ -29,6 +30,8 @@ def by_stage(ledger: Ledger, where: str = "") -> dict[str, Usage]:
     """Usage by stage; with `where` (such as 'e1/s0003') only what belongs to that step's own purposes."""
     used: dict[str, Usage] = {}
     for outcome in ledger.outcomes():
+        if outcome.ticket.purpose.startswith(VOTE):  # what draws cost is in the votes that were made of them
+            continue
         if not where or f"/{where}/" in f"/{outcome.ticket.purpose}/":
             _add(used, stage_of(outcome.ticket.purpose), outcome.usage)
     for purpose, body in sorted(ledger.effects(CONSULTED), key=lambda one: one[0]):  # dollars add up in one order

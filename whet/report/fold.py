@@ -31,6 +31,7 @@ from whet.report import query
 from whet.report.query import RolloutCounts, RolloutFilter, RolloutLine, RunSum, TaskRate
 from whet.rollout.claim import CONFIG, PLAYBOOK
 from whet.rollout.session import DONE, ENDED, SESSION
+from whet.rollout.votes import VOTE
 from whet.run.caveats import CAVEATS, Caveats
 from whet.types import SPLITS, Playbook
 
@@ -523,6 +524,8 @@ class RunFold:
     def _costs(self) -> Iterator[StageCost]:
         sums: dict[str, list[StageCost]] = {}
         for (purpose,), held in self.counts.by("purpose", own=False).items():
+            if purpose.startswith(VOTE):  # what draws cost is in the votes that were made of them
+                continue
             tokens = held.prompt_tokens + held.completion_tokens
             usd = None if held.unpriced else held.usd
             stage = "floor" if purpose.startswith(query.BESIDE) else stage_of(purpose)

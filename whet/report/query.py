@@ -15,12 +15,13 @@ import orjson
 
 from whet import wire
 from whet.evals.estimate import LEVEL, Estimate, mean_estimate
+from whet.rollout.votes import VOTE
 from whet.types import Rollout
 
-BESIDE = ("floor/", "reference/")
-"""Purposes of policies without skill and of rules: they stand beside a run's own rollouts."""
+BESIDE = ("floor/", "reference/", VOTE)
+"""Purposes of policies without skill and of rules, and of the draws of a vote: they stand beside a run's own."""
 
-_OWN = "purpose NOT LIKE 'floor/%' AND purpose NOT LIKE 'reference/%'"
+_OWN = " AND ".join(f"purpose NOT LIKE '{purpose}%'" for purpose in BESIDE)
 
 _TASK = "task * 4 + CASE split WHEN 'train' THEN 0 WHEN 'select' THEN 1 ELSE 2 END"
 """A task as one number, by which rows are sorted and found sooner than by two columns."""
@@ -282,7 +283,7 @@ def task_rates(db: sqlite3.Connection, chosen: RolloutFilter) -> list[TaskRate]:
 
 
 class RunSum(NamedTuple):
-    """What all rollouts of a run add up to."""
+    """What all rollouts of a run add up to; the draws of a vote are in it as that vote."""
 
     rollouts: int
     calls: int
@@ -294,8 +295,9 @@ class RunSum(NamedTuple):
 
 def run_sum(db: sqlite3.Connection) -> RunSum:
     sql = """SELECT count(*), coalesce(sum(calls), 0), coalesce(sum(prompt_tokens + completion_tokens), 0),
-        coalesce(sum(usd), 0.0), coalesce(sum(usd IS NULL), 0), coalesce(sum(seconds), 0.0) FROM rollouts"""
-    return RunSum(*db.execute(sql).fetchone())
+        coalesce(sum(usd), 0.0), coalesce(sum(usd IS NULL), 0), coalesce(sum(seconds), 0.0) FROM rollouts
+        WHERE purpose NOT LIKE ?"""
+    return RunSum(*db.execute(sql, (f"{VOTE}%",)).fetchone())
 
 
 def rates_by(

@@ -22,6 +22,7 @@ REPRICING = ("service_tier", "models", "plugins", "web_search_options", "predict
 
 def open_model(role: RoleSection, endpoint: EndpointSection, env: Environment, sources: Sources | None = None) -> Model:
     """The model that a role names, from what its run keeps; `baseline:NAME` is looked up in the environment."""
+    refuse_votes(role, env)
     if role.model.startswith(BASELINE):
         return open_baseline(role.model.removeprefix(BASELINE), env)
     address = role.model if sources is None else sources.model(role.model)
@@ -53,7 +54,26 @@ def sampling_of(section: SamplingSection) -> Sampling:
         stop=section.stop,
         logprobs=section.logprobs,
         effort=section.effort,
+        votes=section.votes,
+        until_settled=section.until_settled,
     )
+
+
+def refuse_votes(role: RoleSection, env: Environment) -> None:
+    """A majority is one of verdicts: where answers are no choice, there is nothing to count."""
+    if role.sampling.votes > 1 and not env.chooses:
+        raise WhetError(
+            f"sampling.votes is {role.sampling.votes}, and an answer to {env.name} is no choice that can be voted on; "
+            "leave it out"
+        )
+
+
+def refuse_other_votes(config: PolicyConfig) -> None:
+    """Only the target's answers are verdicts."""
+    for name in ("judge", "optimizer"):
+        role: RoleSection | None = getattr(config, name, None)
+        if role is not None and role.sampling.votes > 1:
+            raise WhetError(f"{name}.sampling.votes is {role.sampling.votes}: only the target votes; leave it out")
 
 
 def refuse_other_judge(config: PolicyConfig, env: Environment) -> None:

@@ -20,7 +20,7 @@ from whet.envs.base import Play
 from whet.errors import FaultError, LimitReached, WhetError, broken_line
 from whet.keys import digest
 from whet.models.base import Request
-from whet.rollout.placement import for_task, place
+from whet.rollout.placement import for_task, place, place_rules
 from whet.rollout.player import Seat
 from whet.types import Ask, Fault, Message, Reply, Role, Sampling, Score, Task, ToolSpec, Turn, Usage, Work, WorkResult
 from whet.types import failed as failed_score
@@ -173,6 +173,8 @@ class Conversation:
             problem = _malformed(self._step)
             if problem:
                 self._end(_unplayable(problem))
+            else:
+                self._step = self._with_rules(self._step)
         except StopIteration as end:
             self._step = _graded(end.value)
         except LimitReached as uncaught:
@@ -184,6 +186,15 @@ class Conversation:
         except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001 - the environment's own code: its defect
             self.error = error
             self._step = defect(error)
+
+    def _with_rules(self, step: Ask | Work) -> Ask | Work:
+        """The first question to the target with the rules of its playbook: they are part of what is asked."""
+        seat = self._seats.get("target")
+        if not isinstance(step, Ask) or step.role != "target" or self._said.get("target") or seat is None:
+            return step
+        if not seat.policy.playbook.rules:
+            return step
+        return replace(step, messages=place_rules(seat.policy.playbook, step.messages, step.rules))
 
     def _tell(self, limit: LimitReached) -> None:
         """The play hears of a limit at its `yield`; one that will not hear is ended."""

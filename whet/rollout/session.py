@@ -26,7 +26,14 @@ from whet.ledger.store import FILE, Ledger
 from whet.ledger.writer import LedgerWriter
 from whet.models.base import Request
 from whet.open_files import calls_at_once
-from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
+from whet.rollout.cast import (
+    open_model,
+    refuse_other_judge,
+    refuse_other_votes,
+    refuse_unpriced,
+    refuse_votes,
+    sampling_of,
+)
 from whet.rollout.claim import RunStart, claim
 from whet.rollout.conversation import AttemptLimits
 from whet.rollout.engine import Engine
@@ -34,6 +41,7 @@ from whet.rollout.player import Players, Seat
 from whet.rollout.progress import Progress, Tally
 from whet.rollout.purse import Purse, PurseLimits
 from whet.rollout.sources import Sources
+from whet.rollout.votes import Election, single
 from whet.rollout.works import Works
 from whet.sandbox.base import Sandbox
 from whet.sandbox.isolation import open_gvisor, open_sandbox
@@ -108,6 +116,8 @@ class Session:
     @asynccontextmanager
     async def open(cls, start: RunStart, progress: Progress) -> AsyncIterator[Session]:
         """Claim the run and have everybody at work; on leaving, record how the session ended and close all of it."""
+        refuse_votes(start.config.target, start.env)
+        refuse_other_votes(start.config)
         players = Players()
         target = players.add(start.model, start.config.control.target.width)
         try:
@@ -176,8 +186,29 @@ class Session:
         progress: Progress | None = None,
     ) -> Tally:
         """Have `policy` attempt every ticket that is not answered yet, by the player of its model."""
-        engine = self._engine(policy)
-        return await engine.run(tickets, progress=progress or self.progress, what=what, retry_faults=retry_faults)
+        engine = self._engine(single(policy))
+        if policy.sampling.votes == 1:
+            return await engine.run(tickets, progress=progress or self.progress, what=what, retry_faults=retry_faults)
+        election = Election(self.env, self.ledger, policy)
+        tally, again = Tally(0), retry_faults
+        wave = [*election.known(tickets), *election.wave(tickets, again=again)]
+        while wave and not tally.stopped:
+            tally = await engine.run(wave, progress=progress or self.progress, what=what, retry_faults=again)
+            again = False  # within one call a fault is tried again once
+            wave = election.wave(tickets)
+        return election.count(tickets, tally, again=retry_faults)
+
+    def draws(self, policy: Policy, ticket: Ticket) -> tuple[Rollout | None, ...]:
+        """The draws that the answer to a ticket was made of, one where a policy does not vote; None: not answered."""
+        if policy.sampling.votes == 1:
+            return (self.ledger.rollout(self.key(policy, ticket)),)
+        return Election(self.env, self.ledger, policy).drawn(ticket)
+
+    def calls(self, policy: Policy, ticket: Ticket) -> tuple[str | None, ...]:
+        """The verdicts that the answer to a ticket rests on, in the order of their draws; None: one has none."""
+        task = self.env.task(ticket.split, ticket.index)
+        drawn = self.draws(policy, ticket)
+        return tuple(self.env.verdict(task, rollout) for rollout in drawn if rollout is not None)
 
     async def settle(self, policy: Policy, tickets: Sequence[Ticket], what: str, faults: float) -> Settlement:
         """Works off a plan. More than a share of `faults` halts the run.

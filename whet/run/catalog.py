@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 
 def list_runs(runs: Path) -> list[RunEntry]:
     """Runs of every kind under a folder, newest first. A damaged one is listed with what is wrong."""
-    folders = [folder for folder in runs.glob("*") if (folder / FILE).is_file()] if runs.is_dir() else []
-    return sorted((_entry(folder) for folder in folders), key=lambda entry: -entry.changed)
+    found = [folder for depth in ("*", "*/*") for folder in runs.glob(depth)] if runs.is_dir() else []
+    folders = [folder for folder in found if (folder / FILE).is_file()]
+    entries = (replace(_entry(folder), name=folder.relative_to(runs).as_posix()) for folder in folders)
+    return sorted(entries, key=lambda entry: -entry.changed)
 
 
 def _entry(folder: Path) -> RunEntry:

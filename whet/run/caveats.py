@@ -8,7 +8,7 @@ from pathlib import Path
 
 from whet.errors import WhetError
 from whet.evals.estimate import LEVEL
-from whet.keys import digest
+from whet.keys import digest, playbook_digest
 from whet.ledger.store import FILE, Ledger
 from whet.rollout.session import Session
 from whet.run.register import Register, contents_of, level_of
@@ -101,14 +101,14 @@ def was_opened(ledger: Ledger) -> bool:
 def note_choice(session: Session, before: Playbook, chosen: Playbook) -> None:
     """Have it on record that a playbook was chosen on the select tasks, where it is another than before."""
     if chosen != before:
-        Register(session.folder.parent).choose(digest(chosen), session.env.name, session.folder.name)
+        Register(session.folder.parent).choose(playbook_digest(chosen), session.env.name, session.folder.name)
 
 
 def _chooser(register: Register, session: Session, playbook: Playbook, source: str) -> str:
     """Who chose the playbook on select: a run of this folder, or the training run that its file lies in."""
     if playbook == Playbook():
         return ""
-    known = register.chosen_by(digest(playbook), session.env.name)
+    known = register.chosen_by(playbook_digest(playbook), session.env.name)
     folder = Path(source).parent
     if known or not (folder / FILE).is_file() or folder.resolve() == session.folder.resolve():
         return known

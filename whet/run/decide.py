@@ -22,7 +22,7 @@ from whet.gate.decision import Decision
 from whet.gate.evidence import Bank, Draw
 from whet.gate.guard import Guard
 from whet.gate.registry import gate_named, gate_options
-from whet.keys import digest, policy_digest
+from whet.keys import digest, playbook_digest, policy_digest
 from whet.learn.leaks import LeakWatch
 from whet.learn.workshop import LEAK
 from whet.ledger.store import Ledger
@@ -64,7 +64,11 @@ def build_gate(section: GateSection) -> Gate:
         "spending": AlphaBudget(section.spending) if section.spending else None,
         "pace": section.pace,
         "exclude": section.exclude,
-        "guards": tuple(Guard(Metric(guard.metric), guard.bound, guard.better) for guard in section.guards),
+        "guards": tuple(
+            Guard(Metric(guard.metric), guard.bound, guard.better, guard.level, guard.among, guard.optional)
+            for guard in section.guards
+        ),
+        "max_regressions": section.max_regressions,
     }
     taken = gate_options(section.name)
     for key in sorted(section.model_fields_set - {"name", "args", "exclude"}):
@@ -176,7 +180,7 @@ async def _bring(
         leak = _leak(session, plan, candidate)
         write_json(start.folder / DECISION_FILE, decision.as_data())
         if decision.accepted:
-            Register(run.folder.parent).choose(digest(candidate.playbook), plan.env.name, run.name)
+            Register(run.folder.parent).choose(playbook_digest(candidate.playbook), plan.env.name, run.name)
     return GateResult(start.folder, decision, made_before, leak)
 
 
@@ -216,7 +220,10 @@ def _start(
     gate = section.model_dump(mode="json")
     named = {"gate": gate, "candidate": policy_digest(candidate), "bank": digest(bank)}
     identity = Identity(
-        {**plan.identity.config, **named}, plan.env.fingerprint, plan.model.fingerprint, digest(candidate.playbook)
+        {**plan.identity.config, **named},
+        plan.env.fingerprint,
+        plan.model.fingerprint,
+        playbook_digest(candidate.playbook),
     )
     folder = run.folder / CHILDREN / identity.digest[:8]
     start = plan.start(folder)

@@ -23,18 +23,20 @@ def describe(plan: EvalPlan) -> str:
     )
     shares = ", ".join(f"{name} {count}" for name, count in sorted(labels.items())[:12])
     more = f" and {len(labels) - 12} more" if len(labels) > 12 else ""
-    rollouts = len(plan.tickets)
+    rollouts, votes = len(plan.tickets), plan.config.target.sampling.votes
+    voted = f", each the majority of {votes} draws" if votes > 1 else ""
     lines = [
-        f"plan: {len(plan.tasks)} tasks of {section.split} x {section.repeats} = {rollouts} rollouts ({shares}{more})",
+        f"plan: {len(plan.tasks)} tasks of {section.split} x {section.repeats} = {rollouts} rollouts{voted} "
+        f"({shares}{more})",
         f"model: {plan.model.name}, fingerprint {plan.model.fingerprint[:12]}",
         f"identity: {plan.identity.digest[:8]}",
-        _cost(plan, rollouts),
+        _cost(plan, rollouts * votes),
     ]
     return "\n".join(lines)
 
 
 def _cost(plan: EvalPlan, rollouts: int) -> str:
-    """One call a rollout: how many turns an attempt takes is up to the policy."""
+    """One call a draw: how many turns an attempt takes is up to the policy."""
     limit = plan.config.target.sampling.max_tokens
     openings = [_opening(plan, task) for task in plan.tasks[:PROBES]]
     most = [limit + (most_prompt_tokens(opening) if opening else 0) for opening in openings]

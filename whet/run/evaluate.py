@@ -12,7 +12,7 @@ from whet.envs.base import Environment
 from whet.errors import Interrupted
 from whet.evals.sample import size_of, stratified_sample
 from whet.evals.table import summary_table
-from whet.keys import digest
+from whet.keys import playbook_digest
 from whet.ledger.store import Ledger
 from whet.models.base import Model
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
@@ -160,7 +160,7 @@ def plan_evaluation(config: EvalConfig, given: Given = Given()) -> EvalPlan:
     n = size if section.n == "all" else section.n if size is None else min(section.n, size) or section.n
     tasks = stratified_sample(env, section.split, n, section.seed)
     identity = Identity(
-        config.identity() | {"eval": _sampled(config)}, env.fingerprint, model.fingerprint, digest(playbook)
+        config.identity() | {"eval": _sampled(config)}, env.fingerprint, model.fingerprint, playbook_digest(playbook)
     )
     return EvalPlan(config, env, model, playbook, tasks, identity)
 

@@ -13,6 +13,7 @@ from whet.errors import WhetError, nearest
 from whet.files import atomic_file
 from whet.ledger.store import Ledger
 from whet.rollout.chat import ChatRecord, chat_record
+from whet.rollout.votes import VOTE
 from whet.run.floor import FLOOR, REFERENCE
 from whet.run.workspace import RUNS, find_run, records_of
 from whet.types import SPLITS, Playbook, Rollout
@@ -25,7 +26,8 @@ CHAT = "chat.jsonl"
 class ChatFilter:
     """Which rollouts of a run are wanted. A purpose stands for those below it too: `train` for `train/e1/s2`.
 
-    The rollouts of reference policies (`floor/...`, `reference/...`) are left out unless their purpose is named.
+    Those of reference policies (`floor/...`, `reference/...`) and the draws of votes (`vote/...`) are left out unless
+    their purpose is named.
     """
 
     purpose: str = ""
@@ -36,7 +38,7 @@ class ChatFilter:
     def purposes(self, known: Sequence[str]) -> list[str]:
         """Those of the known purposes that are wanted; one that none of them is under is refused."""
         if not self.purpose:
-            return [purpose for purpose in known if not purpose.startswith((FLOOR, REFERENCE))]
+            return [purpose for purpose in known if not purpose.startswith((FLOOR, REFERENCE, VOTE))]
         wanted = self.purpose.rstrip("/")
         found = [purpose for purpose in known if purpose == wanted or purpose.startswith(f"{wanted}/")]
         if not found:

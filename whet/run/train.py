@@ -15,13 +15,14 @@ from whet.errors import Interrupted, WhetError
 from whet.evals.sample import size_of, stratified_sample
 from whet.gate.base import Gate
 from whet.gate.pace import PACES
-from whet.keys import digest
+from whet.keys import playbook_digest
 from whet.learn.judge import FORCING, Judge
 from whet.learn.leaks import LeakWatch
 from whet.learn.learner import Assignment, Learner, Training, learner_named
 from whet.learn.sealed import SealedEnvironment
 from whet.learn.standing_files import write_standing
 from whet.learn.workshop import Spent, Workshop
+from whet.ledger.store import FILE
 from whet.models.base import FREE, Model, Request
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
 from whet.rollout.claim import Identity, RunStart
@@ -68,7 +69,11 @@ class TrainPlan:
     """Whether it is worked off from its ledger alone: a test that was not opened stays closed."""
 
     def folder(self, runs: Path = RUNS, name: str | None = None) -> Path:
-        return named_folder(runs, name or run_name(self.config, self.identity))
+        named = name or run_name(self.config, self.identity)
+        if (there := named_folder(runs, named) / FILE).is_file():  # it was begun, or copied, right there
+            return there.parent
+        under = self.learner.subfolder(self.config, SealedEnvironment(self.env), self.tasks)
+        return named_folder(runs, f"{under}/{named}" if under else named)
 
     @property
     def policy(self) -> Policy:
@@ -181,7 +186,7 @@ def plan_training(config: TrainConfig, given: Given = Given()) -> TrainPlan:
     named = config.identity()
     named["train"] = {key: value for key, value in named["train"].items() if key != "playbook"}
     named["optimizer"] = {"config": named["optimizer"], "model": optimizer.fingerprint if optimizer else ""}
-    identity = Identity(named, env.fingerprint, model.fingerprint, digest(initial))
+    identity = Identity(named, env.fingerprint, model.fingerprint, playbook_digest(initial))
     before = _plan_before(config, Given(env, model, initial)) if config.continues is not None else None
     return TrainPlan(config, learner, env, model, optimizer, gate, initial, tasks, select, test, identity, before)
 

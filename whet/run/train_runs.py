@@ -16,6 +16,7 @@ from whet.rollout.claim import CONFIG, PLAYBOOK
 from whet.rollout.loop import finish
 from whet.rollout.progress import Quiet
 from whet.rollout.session import DONE, ENDED
+from whet.rollout.votes import VOTE
 from whet.run.caveats import since_lines
 from whet.run.compose import Given
 from whet.run.kinds import Continuation, RunEntry
@@ -39,7 +40,9 @@ class TrainRuns:
         """Its rollouts of all purposes, and what the best policy solved in the sealed test."""
         config = load_train_config(folder / CONFIG)
         with Ledger.read(folder) as ledger:
-            faults = sum(bool(outcome.fault) for outcome in ledger.outcomes())
+            faults = sum(
+                bool(outcome.fault) and not outcome.ticket.purpose.startswith(VOTE) for outcome in ledger.outcomes()
+            )
             ended = [event.body["why"] for event in ledger.events(ENDED)]
         summary = summary_of(folder)
         if ended[-1:] == [DONE]:

@@ -47,6 +47,7 @@ class DataEnvironment(Environment):
         self._images: dict[str, Path] = {}
         check = self._settings.check
         self.judge = check.judge
+        self.chooses = check.chooses
         left_out = len(found.rows) - len(self._source.rows)
         skipped = f" ({left_out} more have no answer and are left out)" if left_out else ""
         self.about = (
@@ -111,6 +112,12 @@ class DataEnvironment(Environment):
         """The cell of the row that says what belongs together."""
         column = self._settings.columns.group
         return cell(self._source.rows[self._indices[split][index]].get(column)).strip() if column else ""
+
+    def verdict(self, task: Task, rollout: Rollout) -> str | None:
+        return self._settings.check.verdict(task.truth, read_answer(last_words(rollout), self._settings.form))
+
+    def right(self, task: Task) -> str:
+        return self._settings.check.right(task.truth)
 
     def blob(self, sha256: str) -> bytes:
         return self._images[sha256].read_bytes()

@@ -14,22 +14,23 @@ from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Play, ask
 from whet.envs.fingerprint import fingerprint
 from whet.envs.groupqc.baselines import baselines
-from whet.envs.groupqc.feedback import ticket_feedback
+from whet.envs.groupqc.feedback import ticket_feedback, ticket_verdict
 from whet.envs.groupqc.pack.file import load_packs
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.records import SiteTicket
 from whet.envs.groupqc.tickets.file import Reject, TicketFile, TicketLine, read_exclusions, read_tickets
 from whet.envs.groupqc.tickets.line import json_line
-from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evidence, messages
+from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evidence, messages, rule_slots, seed_rules
 from whet.envs.groupqc.tickets.source import FiledTickets, GeneratedTickets, Missions, TicketSource, refuse_rejects
 from whet.envs.groupqc.verdict.conventions import Convention
 from whet.envs.groupqc.verdict.grounds import Vocabulary, grounds
+from whet.envs.groupqc.verdict.language import TicketLanguage
 from whet.envs.groupqc.verdict.lines import VerdictReading, read_verdict, verdict_grammar
 from whet.envs.groupqc.verdict.rewards import Scheme, VerdictCosts, score
 from whet.envs.groupqc.world.noise import NO_NOISE, REALISTIC, Noise
 from whet.errors import WhetError, nearest
 from whet.files import write_atomically
-from whet.types import Feedback, Label, Message, Reply, Rollout, Score, Shape, Split, Task
+from whet.types import Feedback, Label, Message, Reply, Rollout, Rule, RuleSlot, Score, Shape, Split, Task
 
 NAME = "groupqc"
 
@@ -66,6 +67,9 @@ PLACES = ("rejects", "strict")
 class GroupQc(Environment):
     """Tickets with their summaries; the policy says pass or fail, and why."""
 
+    chooses = True
+    tie = "fail"
+
     def __init__(self, source: str, args: Mapping[str, Any]) -> None:
         self._made_from = (source, dict(args))
         self.name = f"{NAME}:{Path(source).name}" if source else NAME
@@ -81,6 +85,7 @@ class GroupQc(Environment):
         self._conventions: dict[str, tuple[Convention, ...]] = {}
         self._pass_shares = {name: mission.pass_share for name, (_, mission) in self._missions.items()}
         self._frames: dict[str, int] = {}
+        self._languages: dict[str, TicketLanguage] = {}
         self.rejects: tuple[Reject, ...] = ()
         self.excluded: tuple[str, ...] = ()
         if source:
@@ -136,11 +141,33 @@ class GroupQc(Environment):
     def play(self, task: Task) -> Play:
         language = self._missions[task.data["mission"]][0].language
         shape = Shape(grammar=verdict_grammar(language)) if self._constrained else Shape()
-        reply: Reply = yield from ask(task.messages, shape=shape, corrections=0)
+        reply: Reply = yield from ask(task.messages, shape=shape, corrections=0, rules=self._slots(task))
         return self._grade(task, read_verdict(reply.text, cut_off=reply.truncated))
+
+    def _slots(self, task: Task) -> tuple[RuleSlot, ...]:
+        """Where the request has its rules, for a rule book to take their place."""
+        told = (task.data.get("site", ""), task.data.get("submitted", ""))
+        return rule_slots(*self._missions[task.data["mission"]], self._rules, *told)
+
+    def rule_language(self, task: Task) -> TicketLanguage:
+        name = task.data["mission"]
+        known = self._languages.get(name)
+        if known is None:
+            known = self._languages[name] = TicketLanguage(*self._missions[name])
+        return known
+
+    def rule_book(self, task: Task) -> tuple[Rule, ...]:
+        return seed_rules(self._missions[task.data["mission"]][1])
 
     def feedback(self, task: Task, rollout: Rollout) -> Feedback:
         return ticket_feedback(task, rollout)
+
+    def verdict(self, task: Task, rollout: Rollout) -> str | None:
+        return ticket_verdict(rollout)
+
+    def right(self, task: Task) -> str:
+        label: str = task.truth["label"]
+        return label
 
     def baselines(self) -> Mapping[str, Baseline]:
         return baselines(self.mission, self.conventions if any(self._conventions.values()) else None)

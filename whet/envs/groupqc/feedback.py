@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from whet.envs.feedback import last_words, reason
+from whet.envs.groupqc.pack.schema import TicketVerdict
 from whet.envs.groupqc.verdict.lines import read_verdict
 from whet.types import Feedback, Rollout, Task
 
@@ -19,3 +20,8 @@ def ticket_feedback(task: Task, rollout: Rollout) -> Feedback:
     if reading.call is None:
         return Feedback(label, "", f"the reply could not be read ({reading.code}); {reason(rollout)}")
     return Feedback(label, f"{reading.call}: {reading.reason}", ERRORS.get((reading.call, label), "the right verdict"))
+
+
+def ticket_verdict(rollout: Rollout) -> TicketVerdict | None:
+    """What an attempt called its ticket; None where its reply could not be read."""
+    return read_verdict(last_words(rollout), cut_off=rollout.truncated).call

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from whet.learn.prompt_text import as_json, messages
 from whet.learn.reflact.edit_items import FORMS, items_in, within
-from whet.learn.reflact.prompt_text import as_json, messages
 from whet.learn.reflact.records import Item, Patch, Source
-from whet.learn.reflact.replies import ask_json, text_in
 from whet.learn.reflact.step import Step
+from whet.learn.replies import ask_json, text_in
 from whet.learn.workshop import together
 
 READERS: Mapping[Source, str] = {"failure": "failed attempts", "success": "solved attempts"}

@@ -11,7 +11,7 @@ from whet.config.load import merge
 from whet.config.schema import Section
 from whet.config.train import TrainConfig, TrainSection
 from whet.errors import WhetError
-from whet.learn.reflact.prompt_text import refuse_unknown
+from whet.learn.prompt_text import refuse_unknown
 
 OptimizerStage = Literal[
     "analyst",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from whet.learn.reflact.records import Draft, Edit, Item, Source, Suggestion
-from whet.learn.reflact.replies import Unreadable, count_in, entries, text_in
+from whet.learn.replies import Unreadable, count_in, entries, text_in
 
 Mode = Literal["patch", "rewrite_from_suggestions", "full_rewrite_minibatch"]
 

@@ -9,13 +9,13 @@ from typing import Any
 from whet.keys import digest
 from whet.learn.candidate import Candidate
 from whet.learn.judge import Judge, Judgement
+from whet.learn.prompt_text import messages, playbook_sections
 from whet.learn.reflact.config import ReflactConfig
 from whet.learn.reflact.edits import size
 from whet.learn.reflact.pairs import EpochPair, comparison_text, kept, longitudinal_pairs
-from whet.learn.reflact.prompt_text import messages, playbook_sections
-from whet.learn.reflact.replies import Unreadable, ask_json, text_in
 from whet.learn.reflact.step import prompts_of
 from whet.learn.reflact.transcripts import shortened
+from whet.learn.replies import Unreadable, ask_json, text_in
 from whet.learn.workshop import Workshop
 from whet.types import Outcome, Playbook
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from whet.learn.prompt_text import messages
 from whet.learn.reflact.edits import note_key
-from whet.learn.reflact.prompt_text import messages
-from whet.learn.reflact.replies import Unreadable, ask_json, notes_in
 from whet.learn.reflact.step import Step
+from whet.learn.replies import Unreadable, ask_json, notes_in
 
 
 def new_notes(known: Sequence[str], proposed: Iterable[str]) -> tuple[str, ...]:

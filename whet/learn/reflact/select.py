@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from whet.learn.reflact.prompt_text import messages
+from whet.learn.prompt_text import messages
 from whet.learn.reflact.records import EditSelection, Evidence, Item
-from whet.learn.reflact.replies import Unreadable, ask_json, listed, number_in, text_in, texts_in
 from whet.learn.reflact.schedule import budget_for
 from whet.learn.reflact.step import Step
+from whet.learn.replies import Unreadable, ask_json, listed, number_in, text_in, texts_in
 
 SHOWN = 600
 """Characters of an item in a list for ranking."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from whet.learn.prompt_text import OptimizerPrompts, playbook_sections
 from whet.learn.reflact.config import ReflactConfig
 from whet.learn.reflact.effects import EditBook, EditEffects
 from whet.learn.reflact.memory import StepMemory, reminder, weighed_reminder
-from whet.learn.reflact.prompt_text import OptimizerPrompts, playbook_sections
 from whet.learn.workshop import Workshop
 from whet.types import Playbook, Policy, Rollout
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from whet.files import write_atomically, write_json
 from whet.gate.evidence import Arm
-from whet.keys import digest
+from whet.keys import playbook_digest
 from whet.learn import usage
 from whet.learn.documents import document
 from whet.learn.outcome_files import drawn, mean, result_of, write_lines
@@ -130,7 +130,7 @@ def step_record(shop: Workshop, state: StepState) -> dict[str, Any]:
         "edit_budget": chosen.budget if chosen else None,
         "lr_control_mode": _control(step.config.update.scheduler),
         "support_counts": [item.support for item in chosen.items] if chosen else [],
-        "candidate_hash": digest(revision.playbook)[:16] if revision else "",
+        "candidate_hash": playbook_digest(revision.playbook)[:16] if revision else "",
         "candidate_skill_len": size(revision.playbook) if revision else 0,
         "selection_hard": mean(measured, "hard"),
         "selection_soft": mean(measured, "soft"),

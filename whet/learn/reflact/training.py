@@ -15,6 +15,7 @@ from typing import Any, cast
 from whet.errors import WhetError
 from whet.learn.judge import Judge, Judgement, Standing
 from whet.learn.learner import Assignment, Learner, Training
+from whet.learn.prompt_text import prompts_beside, refuse_unknown
 from whet.learn.reflact.artifacts import TrainingFiles, counts
 from whet.learn.reflact.config import ReflactConfig
 from whet.learn.reflact.effects import EditBook, EditEffects
@@ -23,7 +24,6 @@ from whet.learn.reflact.evaluate import evaluate
 from whet.learn.reflact.examples import Examples
 from whet.learn.reflact.memory import StepMemory, bundle_result
 from whet.learn.reflact.notes import new_notes
-from whet.learn.reflact.prompt_text import prompts_beside, refuse_unknown
 from whet.learn.reflact.proposer import Analyst, Proposal, Proposer
 from whet.learn.reflact.records import Evidence
 from whet.learn.reflact.rollout import plan_epoch, roll_out

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from whet.learn.prompt_text import as_json, messages, playbook_sections
 from whet.learn.reflact.edit_items import items_in
 from whet.learn.reflact.edits import apply_items, unmatched
-from whet.learn.reflact.prompt_text import as_json, messages, playbook_sections
 from whet.learn.reflact.records import AddNote, Draft, EditOutcome, Item, Revision, Suggestion
-from whet.learn.reflact.replies import Unreadable, ask_json, text_in, texts_in
 from whet.learn.reflact.step import Step
+from whet.learn.replies import Unreadable, ask_json, text_in, texts_in
 from whet.types import Playbook
 
 

@@ -28,7 +28,7 @@ from whet.envs.groupqc.verdict.votes import Ballot, DecodeSettings, Votes, draws
 from whet.errors import Interrupted, WhetError
 from whet.evals.attempts import TaskId
 from whet.evals.sample import stratified_sample
-from whet.keys import digest, policy_digest, rollout_key
+from whet.keys import playbook_digest, policy_digest, rollout_key
 from whet.ledger.store import Ledger
 from whet.models.base import Model
 from whet.rollout.cast import open_model, sampling_of
@@ -36,6 +36,7 @@ from whet.rollout.claim import Identity, RunStart
 from whet.rollout.loop import finish
 from whet.rollout.progress import Progress, Quiet, Tally
 from whet.rollout.session import DONE, Session
+from whet.rollout.votes import single, vote_draws
 from whet.run.compose import Given, build_environment
 from whet.run.kinds import RunPage
 from whet.run.project import project
@@ -157,10 +158,15 @@ def plan_audit(
 ) -> AuditPlan:
     """Choose the tickets. `model` is the fingerprint of who votes; nobody is called, and nothing is written."""
     tickets = _tickets(env)
+    if config.target.sampling.votes > 1 and settings.ballot.draws > 1:
+        raise WhetError(
+            f"target.sampling.votes is {config.target.sampling.votes} and the audit draws {settings.ballot.draws}: "
+            "that would be a vote on votes; leave one of them out"
+        )
     tasks = _chosen(tickets, config, settings)
     sampled = config.eval.model_dump(mode="json", exclude={"playbook"})
     config_part = config.identity() | {"eval": sampled, "audit": settings.identity()}
-    identity = Identity(config_part, env.fingerprint, model, digest(playbook))
+    identity = Identity(config_part, env.fingerprint, model, playbook_digest(playbook))
     over = frozenset(task for task in tasks if env.size(task[0]) is None and tickets.too_long(*task))
     fit = tuple(task for task in tasks if task not in over)
     plan = AuditPlan(config, settings, tickets, playbook, fit, len(over), identity)
@@ -271,14 +277,24 @@ class VoteCount:
                 poll.faults += key in faulted
                 poll.whole = poll.whole and key in faulted
                 continue
-            call, reason = _heard(rollout)
-            poll.calls.append(call)
-            poll.reasons.append(reason)
+            for vote in self._votes(poll, draw) or (rollout,):
+                call, reason = _heard(vote)
+                poll.calls.append(call)
+                poll.reasons.append(reason)
 
     def read_all(self) -> None:
         """Count every round that the ledger has; the one in which the run was stopped is the last."""
         while all(poll.whole for poll in self.polls) and (drawn := self.next_draws()):
             self.read(drawn)
+
+    def _votes(self, poll: Poll, draw: int) -> list[Rollout]:
+        """Where the policy votes by itself: the draws that its answer was made of."""
+        policy = single(self.plan.policies[0])
+        if policy == self.plan.policies[0]:
+            return []
+        draws = vote_draws(self.ticket(poll, draw), self.plan.config.target.sampling.votes)
+        keys = (rollout_key(vote, self.plan.env.fingerprint, policy_digest(policy)) for vote in draws)
+        return [rollout for rollout in map(self.ledger.rollout, keys) if rollout is not None]
 
     def _key(self, poll: Poll, draw: int) -> str:
         policy = self._policies[draw % len(self._policies)]

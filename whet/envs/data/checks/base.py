@@ -31,6 +31,8 @@ class AnswerCheck:
     """Whether replies are held to the shape; then only the beginning of a free reply is read."""
     home: Path = Path()
     """The folder that the data lies in."""
+    chooses: ClassVar[bool] = False
+    """Whether every answer is one of a few choices; then it has `verdict` and `right`."""
     judge: str = ""
     """The model whose agreement was measured, for a check that asks one."""
 
@@ -106,6 +108,14 @@ class AnswerCheck:
     def feedback(self, task: Task, rollout: Rollout, said: str) -> Feedback:
         """What a learner is told of an answer to a train task; `said` is what was read from the reply."""
         return Feedback(self.expected(task.truth), said, reason(rollout), judged(rollout))
+
+    def verdict(self, truth: Any, said: str) -> str | None:
+        """The choice that an answer names; None where it names none, or several. What is right is not looked at."""
+        raise NotImplementedError
+
+    def right(self, truth: Any) -> str:
+        """The choice that is right."""
+        raise NotImplementedError
 
     def score(self, truth: Any, said: str) -> Score:
         raise NotImplementedError

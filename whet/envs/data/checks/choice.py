@@ -25,6 +25,7 @@ class ChoiceCheck(AnswerCheck):
     Where each option has a column, `options` names them in the order of their letters.
     """
 
+    chooses = True
     takes = (
         Argument("choices", list[str] | str, [], "labels to choose from, or the column with a row's options"),
         Argument("options", list[str], [], "columns that hold one option each, for A, B, C in this order"),
@@ -97,6 +98,13 @@ class ChoiceCheck(AnswerCheck):
     def shape(self, row: Mapping[str, Any], place: str) -> Shape | None:
         options = self._options(row, place)
         return one_of(string.ascii_uppercase[: len(options)] if self.lettered else options)
+
+    def verdict(self, truth: Any, said: str) -> str | None:
+        named = chosen(said, truth["options"], lettered=self.lettered)
+        return str(truth["options"][named.pop()]) if len(named) == 1 else None
+
+    def right(self, truth: Any) -> str:
+        return str(truth["options"][truth["right"]])
 
     def score(self, truth: Any, said: str) -> Score:
         find = begun if self.constrain else chosen

@@ -10,15 +10,16 @@ from whet.envs.arguments import Argument, accept
 from whet.envs.base import Baseline, Environment, Play, ask
 from whet.envs.fingerprint import fingerprint
 from whet.envs.groupqc.baselines import baselines
+from whet.envs.groupqc.feedback import ticket_verdict
 from whet.envs.groupqc.pack.file import load_packs
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.tickets.file import Reject
 from whet.envs.groupqc.tickets.open import OpenLine, OpenTicket, read_open
-from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evidence, messages
+from whet.envs.groupqc.tickets.prompt import PromptRules, estimated_tokens, evidence, messages, rule_slots
 from whet.envs.groupqc.verdict.lines import read_verdict, verdict_grammar
 from whet.errors import WhetError, nearest
 from whet.keys import digest
-from whet.types import Label, Reply, Score, Shape, Split, Task, failed
+from whet.types import Label, Reply, Rollout, Score, Shape, Split, Task, failed
 
 NAME = "groupqc/open"
 
@@ -33,6 +34,9 @@ ARGUMENTS = (
 
 class OpenTickets(Environment):
     """Tickets of Stage-A files, labelled or not: no label is looked at."""
+
+    chooses = True
+    tie = "fail"
 
     def __init__(self, source: str, args: Mapping[str, Any]) -> None:
         if not source:
@@ -87,11 +91,16 @@ class OpenTickets(Environment):
     def play(self, task: Task) -> Play:
         language = self._missions[task.data["mission"]][0].language
         shape = Shape(grammar=verdict_grammar(language)) if self._constrained else Shape()
-        reply: Reply = yield from ask(task.messages, shape=shape, corrections=0)
+        told = (task.data["site"], task.data["submitted"])
+        slots = rule_slots(*self._missions[task.data["mission"]], self._rules, *told)
+        reply: Reply = yield from ask(task.messages, shape=shape, corrections=0, rules=slots)
         reading = read_verdict(reply.text, cut_off=reply.truncated)
         if not reading.valid:
             return failed(reading.code, "", format=0.0)
         return Score(1, 1.0, 1.0, {"format": 1.0}, "not_verified", "nobody has judged this ticket")
+
+    def verdict(self, task: Task, rollout: Rollout) -> str | None:
+        return ticket_verdict(rollout)
 
     def baselines(self) -> Mapping[str, Baseline]:
         return {name: policy for name, policy in baselines(self.mission).items() if name != "oracle"}

@@ -14,7 +14,7 @@ from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.summaries.counts import SummaryReading, read_summary, without_stations
 from whet.envs.groupqc.summaries.text import clean_summary
 from whet.envs.groupqc.verdict.rules import judge
-from whet.types import Message, system, user
+from whet.types import Message, Rule, RuleSlot, RuleSort, system, user
 
 PromptRules = Literal["seed", "none"]
 """Whether a prompt has the rules that a mission starts from, or leaves rules to the playbook."""
@@ -57,11 +57,7 @@ def messages(
     asked = _filled(
         prompts.ticket_request,
         {
-            "mission": mission.name,
-            "context": context(pack, site, submitted),
-            "focus": mission.focus,
-            "structure": _numbered(mission.structure),
-            "rules": _numbered(mission.rules) if rules == "seed" else "",
+            **_head(pack, mission, rules, site, submitted),
             "count": str(len(summaries)),
             "overview": ", ".join(f"Image{n}(obj={reading.objects()})" for n, reading in enumerate(readings, start=1)),
             "stations": stations(pack, mission, readings),
@@ -69,6 +65,37 @@ def messages(
         },
     )
     return system("\n".join((prompts.ticket_role, *prompts.ticket_rules))), user(asked)
+
+
+def rule_slots(
+    pack: Pack, mission: Mission, rules: PromptRules = "seed", site: str = "", submitted: str = ""
+) -> tuple[RuleSlot, ...]:
+    """Where the request has focus, structure and rules: there a rule book stands in the place of the mission's own.
+
+    All three come before anything that is not trusted, so their places do not depend on it.
+    """
+    spans: dict[str, tuple[int, int, str, str]] = {}
+    _filled(pack.prompts.ticket_request, _head(pack, mission, rules, site, submitted), spans)
+    sorts: tuple[tuple[RuleSort, str], ...] = (("G0", "focus"), ("S", "structure"), ("G", "rules"))
+    return tuple(RuleSlot(sort, *spans[field]) for sort, field in sorts if field in spans)
+
+
+def seed_rules(mission: Mission) -> tuple[Rule, ...]:
+    """The mission's own rules as a book: its structure, its focus as the checklist, and the rules it starts from."""
+    frozen = [Rule(f"S{number}", text, mission.name) for number, text in enumerate(mission.structure, start=1)]
+    learnt = [Rule(f"G{number}", text, mission.name) for number, text in enumerate((mission.focus, *mission.rules))]
+    return (*frozen, *learnt)
+
+
+def _head(pack: Pack, mission: Mission, rules: PromptRules, site: str, submitted: str) -> dict[str, str]:
+    """The fields of a request that come before the evidence."""
+    return {
+        "mission": mission.name,
+        "context": context(pack, site, submitted),
+        "focus": mission.focus,
+        "structure": _numbered(mission.structure),
+        "rules": _numbered(mission.rules) if rules == "seed" else "",
+    }
 
 
 def context(pack: Pack, site: str, submitted: str) -> str:
@@ -116,16 +143,32 @@ def _numbered(rules: Sequence[str]) -> str:
     return "\n".join(f"{number}. {rule}" for number, rule in enumerate(rules, start=1))
 
 
-def _filled(template: str, values: Mapping[str, str]) -> str:
-    """The template with its fields. A field that is alone on its line and empty goes, with a heading right above it."""
+def _filled(template: str, values: Mapping[str, str], spans: dict[str, tuple[int, int, str, str]] | None = None) -> str:
+    """The template with its fields. A field that is alone on its line and empty goes, with a heading right above it.
+
+    `spans` is told where each field came to stand, its heading included: start, end, and what is written before and
+    after another text that is put there.
+    """
     lines: list[str] = []
+    told: dict[str, tuple[int, int, str, str]] = {} if spans is None else spans
     for line in template.split("\n"):
         alone = _FIELD.fullmatch(line.strip())
+        start = sum(len(before) + 1 for before in lines)
+        heading = lines[-1] if alone and lines and lines[-1].rstrip().endswith((":", "：")) else None
+        if alone and heading is not None:
+            start -= len(heading) + 1
         if alone and not values.get(alone[1], line):
-            if lines and lines[-1].rstrip().endswith((":", "：")):
+            if heading is not None:
                 lines.pop()
+            told[alone[1]] = (start, start, "" if heading is None else f"{heading}\n", "\n")
             continue
-        lines.append(_FIELD.sub(lambda found: values.get(found[1], found[0]), line))
+        written = _FIELD.sub(lambda found: values.get(found[1], found[0]), line)
+        if alone:
+            before = "" if heading is None else f"{heading}\n"
+            told[alone[1]] = (start, start + len(before) + len(written) + 1, before, "\n")
+        elif (field := _FIELD.search(line)) is not None and field[1] in values:
+            told[field[1]] = (start + field.start(), start + field.start() + len(values[field[1]]), "", "")
+        lines.append(written)
     return "\n".join(lines)
 
 

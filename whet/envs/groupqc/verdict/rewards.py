@@ -58,6 +58,8 @@ def score(reading: VerdictReading, label: TicketVerdict, costs: VerdictCosts, gr
         "false_release": float(released),
         "false_block": float(blocked),
         "invalid": float(not valid),
+        "failing": float(label == "fail"),
+        "passing": float(label == "pass"),
     }
     reward = costs.format * valid + costs.label * right
     reward -= costs.released * released + costs.blocked * blocked + costs.invalid * (not valid)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from whet.learn.reflact.prompt_text import prompt
+from whet.learn.prompt_text import prompt
 from whet.learn.workshop import Workshop
 from whet.types import Message, Reply, assistant, user
 

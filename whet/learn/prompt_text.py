@@ -1,4 +1,4 @@
-"""Prompts of the optimiser: the files beside this module or those that replace them, and what is shown below them."""
+"""Prompts of the optimiser: the files of a learner's room or those that replace them, and what is shown below them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from whet.types import Image, Message, Playbook, system, user
 FOLDER = "prompts"
 """Where the prompts lie, here and beside a config that replaces some."""
 
+REFLACT = "whet.learn.reflact"
+"""The room whose prompts are meant where none is named."""
+
 LONGEST = 40_000
 """Characters of a prompt that replaces one."""
 
 
 @cache
-def _texts() -> dict[str, str]:
-    """The prompts that come along, by name."""
-    found = (files("whet.learn.reflact") / FOLDER).iterdir()
+def _texts(room: str = REFLACT) -> dict[str, str]:
+    """The prompts that come along in a room, by name."""
+    found = (files(room) / FOLDER).iterdir()
     return {
         file.name.removesuffix(".md"): file.read_text(encoding="utf-8").strip()
         for file in sorted(found, key=lambda file: file.name)
@@ -37,10 +40,11 @@ class OptimizerPrompts:
     """The prompts of a run: those that come along, with `own` in the place of some."""
 
     own: Mapping[str, str] = field(default_factory=dict)
+    room: str = REFLACT
 
     def text(self, name: str, **words: str | int) -> str:
         """The prompt of that name; a placeholder without a word is an error."""
-        text = self.own.get(name, _texts()[name])
+        text = self.own.get(name, _texts(self.room)[name])
         return Template(text).substitute({key: str(word) for key, word in words.items()})
 
 
@@ -49,12 +53,12 @@ def prompt(name: str, **words: str | int) -> str:
     return OptimizerPrompts().text(name, **words)
 
 
-def refuse_unknown(own: Mapping[str, str], where: str) -> None:
+def refuse_unknown(own: Mapping[str, str], where: str, room: str = REFLACT) -> None:
     """Refuses prompts that nobody asks for, that are empty, or that hold a placeholder which is not filled."""
     for name, text in own.items():
-        known = _texts().get(name)
+        known = _texts(room).get(name)
         if known is None:
-            hint = nearest(name, _texts()) or f" Known: {', '.join(_texts())}."
+            hint = nearest(name, _texts(room)) or f" Known: {', '.join(_texts(room))}."
             raise WhetError(f"{where}: there is no prompt {name!r} to replace.{hint}")
         if not text.strip() or len(text) > LONGEST:
             raise WhetError(f"{where}: the prompt {name!r} must have 1 to {LONGEST:,} characters, has {len(text):,}")
@@ -65,7 +69,7 @@ def refuse_unknown(own: Mapping[str, str], where: str) -> None:
             raise WhetError(f"{where}: {what} in the prompt {name!r} is not filled in; placeholders here: {filled}")
 
 
-def prompts_beside(folder: Path) -> dict[str, str]:
+def prompts_beside(folder: Path, room: str = REFLACT) -> dict[str, str]:
     """The prompts in `prompts/` of a folder, by name; an empty mapping where there is no such folder."""
     there = folder / FOLDER
     if not there.is_dir():
@@ -74,7 +78,7 @@ def prompts_beside(folder: Path) -> dict[str, str]:
         found = {file.stem: file.read_text(encoding="utf-8").strip() for file in sorted(there.glob("*.md"))}
     except (OSError, UnicodeDecodeError) as error:
         raise WhetError(f"{there}: cannot be read as text ({error})") from None
-    refuse_unknown(found, str(there))
+    refuse_unknown(found, str(there), room)
     return found
 
 

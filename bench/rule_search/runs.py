@@ -1,0 +1,254 @@
+"""One run of rule search in memory, and what came of it, measured on tickets that it has not seen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+from rule_search.memory import KeptTickets, MemorySession
+from rule_search.reviewer import Reviewer, ReviewerModel
+from whet.config.load import validate
+from whet.envs.groupqc.pack.file import load_packs
+from whet.envs.groupqc.summaries.counts import read_summary
+from whet.envs.groupqc.verdict.conventions import judge_with
+from whet.envs.groupqc.verdict.language import TicketLanguage
+from whet.keys import seed_for
+from whet.learn.judge import Judge
+from whet.learn.rules.book import Operation, RuleBook
+from whet.learn.rules.config import RulesConfig
+from whet.learn.rules.training import RuleSearch
+from whet.learn.rules.types import Proposals, RuleProposer, RuleStep
+from whet.learn.workshop import Workshop
+from whet.rollout.cast import sampling_of
+from whet.run.decide import build_gate
+from whet.types import Playbook, Policy, Rule, Task, Ticket
+
+WHET, PUBLISHED, UNCAPPED, A_A = "whet", "published", "published_uncapped", "a_a"
+
+PROPOSE, GATE, TEST = 400, 500, 400
+"""Tickets of the pools and of the sealed test; on the latter the truth about an accepted change is measured too."""
+
+VOTES = 3
+COVERED = 0.7
+"""Share of the tickets that a convention decides on which one rule of the book must give its verdict to count as it."""
+
+RISE = 0.05
+"""The bound on false releases among failing tickets that a change is accepted under."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """Which loop, in which world."""
+
+    kind: str
+    ambiguous: float
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """What came of a run. Scores are shares of right votes on the sealed test."""
+
+    mission: str
+    planted: int
+    found: int
+    strict: int
+    removed: int
+    applied: int
+    raised: int
+    raised_any: int
+    rounds: int
+    draws: int
+    checklist: float
+    start: float
+    final: float
+    ceiling: float
+
+    @property
+    def way(self) -> float:
+        """How far the final score is on the way from checklist to ceiling."""
+        return (self.final - self.checklist) / (self.ceiling - self.checklist)
+
+
+class Paraphraser:
+    """Says what stands in other words, over and over: nothing that it brings is any better."""
+
+    name = "paraphraser"
+
+    async def propose(self, step: RuleStep, most: int) -> Proposals:
+        rules = [rule for rule in step.book.learnt if rule.predicate is not None]
+        found = [
+            Operation(
+                "update", f"{rule.text} (Put another way, {step.number}.{turn}.)", rule.id, predicate=rule.predicate
+            )
+            for turn in range(most)
+            for rule in rules
+        ]
+        return Proposals(tuple(found[:most]))
+
+
+class World:
+    """A mission with planted conventions, its tickets, and the reviewer."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        missions = [(pack, mission) for pack in load_packs() for mission in pack.missions]
+        self.pack, self.mission = missions[plan.seed % len(missions)]
+        given: dict[str, Any] = {"pack": self.pack.name, "mission": self.mission.name}
+        given |= {"conventions": plan.seed, "seed": plan.seed, "noise": {"ambiguous": plan.ambiguous}}
+        self.env = KeptTickets("", given)
+        self.planted = self.env.conventions(self.mission.name)
+        self.language: TicketLanguage = self.env.rule_language(self.env.task("train", 0))
+        self.reviewer = Reviewer(self.language)
+        self.fresh = [self.env.task("test", index) for index in range(TEST)]
+        self.rng = Random(seed_for("bench", "rules", plan.seed))
+
+    def strict_rule(self, number: int) -> Rule:
+        """A requirement that no reviewer has, and that ten to thirty of a hundred good tickets do not meet."""
+        tasks = [self.env.task("train", index) for index in range(PROPOSE, PROPOSE + 150)]
+        good = sum(
+            1 << place
+            for place, task in enumerate(tasks)
+            if task.truth["label"] == "pass" == self.language.unruled(task)  # or it would fail by the checklist anyway
+        )
+        opening = next(each for each in self.language.openings(tasks) if each.kind == "require")
+        fitting = [
+            feature
+            for feature in opening.features
+            if feature.sort == opening.core
+            and 0.10 <= (feature.fires & good).bit_count() / good.bit_count() <= 0.30
+            and not self._resembles(feature.fires, tasks)
+        ]
+        written = self.language.write(opening, [self.rng.choice(fitting)])
+        return Rule(f"G{number}", written.text, self.mission.name, predicate=written.predicate)
+
+    def _resembles(self, fires: int, tasks: Sequence[Task]) -> bool:
+        """Whether what fires here is right more often than wrong: then it would be no rule that is too strict."""
+        wrong = sum(fires >> place & 1 and task.truth["label"] == "pass" for place, task in enumerate(tasks))
+        return wrong < 0.4 * fires.bit_count()
+
+    def true_rule(self, number: int, place: int) -> Rule:
+        planted = self.planted[place]
+        return Rule(f"G{number}", planted.text, self.mission.name, predicate=planted.as_data())
+
+    # ------------------------------------------------------------------------------------------- the truth
+
+    def passes(self, task: Task, book: Playbook) -> bool:
+        return self.reviewer.passes(task, [rule.predicate for rule in book.told if rule.predicate is not None])
+
+    def false_releases(self, book: Playbook) -> float:
+        """The share of failing tickets that a book releases where it is followed to the letter."""
+        failing = [task for task in self.fresh if task.truth["label"] == "fail"]
+        return sum(self.passes(task, book) for task in failing) / len(failing)
+
+    def covered(self, book: Playbook) -> int:
+        """How many planted conventions the book has: one rule each that gives the verdict where it decides."""
+        decided: dict[str, list[tuple[Task, str]]] = {known.id: [] for known in self.planted}
+        for task in self.fresh:
+            readings = [read_summary(self.pack, text) for text in task.data["summaries"]]
+            told = (task.data.get("site", ""), task.data.get("submitted", ""))
+            judged = judge_with(self.pack, self.mission, self.planted, readings, *told)
+            for name in judged.decided_by:
+                decided[name].append((task, judged.verdict))
+        rules = [rule.predicate for rule in book.told if rule.predicate is not None]
+        return sum(
+            any(
+                sum(self.language.says(rule, task) == verdict for task, verdict in cases) >= COVERED * len(cases)
+                for rule in rules
+            )
+            for cases in decided.values()
+            if cases
+        )
+
+    def score(self, session: MemorySession, policy: Policy) -> float:
+        tickets = [Ticket("test", "test", index) for index in range(TEST)]
+        drawn = session.drawn
+        rolled = asyncio.run(session.roll(policy, tickets, "test", 0.0))
+        session.drawn = drawn
+        return sum(rollout.score.hard for rollout in rolled if rollout and rollout.score) / TEST
+
+    def right_by(self, predicates: list[Any]) -> float:
+        right = (self.reviewer.passes(task, predicates) == (task.truth["label"] == "pass") for task in self.fresh)
+        return sum(right) / TEST
+
+
+def config_of(kind: str) -> RulesConfig:
+    data: dict[str, Any] = {
+        "env": {"name": "groupqc"},
+        "target": {"model": "simulated:reviewer", "sampling": {"votes": VOTES}},
+        "train": {"proposer": "miner", "steps": 12, "patience": 2},
+        "preset": "published" if kind in (PUBLISHED, UNCAPPED) else "whet",
+    }
+    if kind == UNCAPPED:
+        data["gate"] = {"args": {"max_changed": 1.0}}
+    if kind in (PUBLISHED, UNCAPPED):
+        data["train"]["patience"] = 3
+    if kind in (WHET, A_A):
+        data["gate"] = {"pace": "brief"}
+        data["rules"] = {"candidates": 2}
+        data["target"]["sampling"]["until_settled"] = True
+    found: RulesConfig = validate(RulesConfig, data, "bench/rules.py")
+    return found
+
+
+def run_one(plan: RunPlan) -> RunFigures:
+    """One run to its end."""
+    world, config = World(plan), config_of(plan.kind)
+    own = tuple(world.env.rule_book(world.env.task("train", 0)))
+    number = len([rule for rule in own if rule.id.startswith("G")])
+    null = plan.kind == A_A
+    extra = [world.true_rule(number, 0), world.true_rule(number + 1, 1)] if null else [world.strict_rule(number)]
+    book = RuleBook((*own, *extra), number + len(extra)).within(Playbook())
+    training, session = in_memory(
+        world.env, world.reviewer, config, book, range(PROPOSE), range(GATE), Paraphraser() if null else None
+    )
+    draws = session.drawn
+    session.env = world.env
+    return figures_of(world, session, training, session.policy, draws, 0 if null else 1, extra[0].id)
+
+
+def in_memory(
+    env: KeptTickets,
+    reviewer: Reviewer,
+    config: RulesConfig,
+    book: Playbook,
+    tasks: Sequence[int],
+    select: Sequence[int],
+    proposer: RuleProposer | None = None,
+) -> tuple[RuleSearch, MemorySession]:
+    """Rule search to its end, from this book on these tickets."""
+    start = Policy(ReviewerModel(reviewer).fingerprint, sampling_of(config.target.sampling), book)
+    session = MemorySession(env, reviewer, start)
+    shop = Workshop(session, build_gate(config.gate), tuple(select))  # type: ignore[arg-type]
+    training = RuleSearch(shop, Judge.start(shop, start), config, tuple(tasks), proposer=proposer)
+    asyncio.run(training.run())
+    return training, session
+
+
+def figures_of(
+    world: World, session: MemorySession, training: RuleSearch, start: Policy, draws: int, strict: int, name: str
+) -> RunFigures:
+    books = [book.within(Playbook()) for _, book, _ in training.books]
+    released = [world.false_releases(book) for book in books]
+    rises = [after - before for before, after in pairwise(released)]
+    final = books[-1]
+    told = {rule.id for rule in final.told}
+    return RunFigures(
+        world.mission.code,
+        len(world.planted),
+        world.covered(final),
+        strict,
+        int(bool(strict) and name not in told),
+        len(rises),
+        sum(rise > RISE for rise in rises),
+        sum(rise > 0.01 for rise in rises),
+        len(training.rounds),
+        draws,
+        world.right_by([]),
+        world.score(session, start),
+        world.score(session, replace(start, playbook=final)),
+        world.right_by([known.as_data() for known in world.planted]),
+    )

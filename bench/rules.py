@@ -1,0 +1,205 @@
+"""Rule search on missions with planted conventions and one rule that is too strict, judged by a simulated reviewer.
+
+    python bench/rules.py [--quick] [--json FILE] [--workers N] [--seeds N]
+
+The reviewer goes by the checklist and by its book, overlooks a rule in one draw of ten, turns a verdict in 3 of 100,
+and tosses a coin over tickets that show something good and bad at once. Verdicts are votes of three. The miner
+proposes; loop and gate are those of `whet train`, only engine and ledger are left out (`rule_search.memory`). What is
+found is measured on tickets that no run has seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rows import Row, report
+from rule_search.runs import A_A, PUBLISHED, UNCAPPED, WHET, RunFigures, RunPlan, run_one
+
+LEVELS = (0.0, 0.05, 0.10, 0.20)
+BAR_LEVEL = 0.10
+FOUND, HALFWAY, SAME = 0.70, 0.5, 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A mean over runs with its interval of 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"95 % interval {self.low:.3f} to {self.high:.3f}"
+
+
+def mean_of(values: Sequence[float]) -> Share:
+    """The mean with its normal interval; shares are kept inside 0 and 1 by whoever prints them."""
+    middle = statistics.fmean(values)
+    half = 1.96 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return Share(middle, middle - half, middle + half)
+
+
+def share_of(hits: int, of: int) -> Share:
+    """A share with Wilson's interval."""
+    z, p = 1.96, hits / of
+    middle, half = (p + z * z / 2 / of), z * math.sqrt(p * (1 - p) / of + z * z / 4 / of / of)
+    return Share(p, (middle - half) / (1 + z * z / of), (middle + half) / (1 + z * z / of))
+
+
+# --------------------------------------------------------------------------------------------- rows
+
+
+@dataclass(slots=True)
+class Figures:
+    """The runs of one kind at one level of ambiguity."""
+
+    runs: list[RunFigures] = field(default_factory=list)
+
+    def total(self, name: str) -> int:
+        return sum(getattr(run, name) for run in self.runs)
+
+    def share(self, name: str, of: str) -> Share:
+        return share_of(self.total(name), max(1, self.total(of)))
+
+    def mean(self, read: Callable[[RunFigures], float]) -> Share:
+        return mean_of([read(run) for run in self.runs])
+
+
+def rows_of(found: dict[tuple[str, float], Figures]) -> Iterator[Row]:
+    for level in LEVELS:
+        if (WHET, level) not in found:
+            continue
+        ours, tag = found[WHET, level], f"{100 * level:.0f}"
+        bar = level == BAR_LEVEL
+        runs = len(ours.runs)
+        hit = ours.share("found", "planted")
+        told = f"{runs} runs; {hit}"
+        yield Row(
+            f"rules_found_{tag}",
+            hit.value,
+            "share",
+            FOUND if bar else None,
+            hit.value >= FOUND if bar else None,
+            condition=told,
+        )
+        if (PUBLISHED, level) in found:
+            theirs = found[PUBLISHED, level]
+            other = theirs.share("found", "planted")
+            yield Row(
+                f"rules_found_published_{tag}",
+                other.value,
+                "share",
+                condition=f"{len(theirs.runs)} runs; {other}; {theirs.total('applied')} changes accepted",
+            )
+        strict = ours.share("removed", "strict")
+        yield Row(f"rules_strict_removed_{tag}", strict.value, "share", condition=f"{runs} runs; {strict}")
+        way = ours.mean(lambda run: run.way)
+        yield Row(
+            f"rules_way_{tag}",
+            way.value,
+            "of the way",
+            HALFWAY if bar else None,
+            way.low >= HALFWAY if bar else None,
+            condition=f"{runs} runs; {way}; from checklist to ceiling",
+        )
+        for name in ("checklist", "start", "final", "ceiling"):
+            score = ours.mean(lambda run, name=name: getattr(run, name))
+            yield Row(f"rules_{name}_{tag}", score.value, "right", condition=str(score))
+        raised = ours.share("raised", "applied")
+        yield Row(
+            f"rules_raised_{tag}",
+            ours.total("raised"),
+            "accepted",
+            0 if bar else None,
+            ours.total("raised") == 0 if bar else None,
+            condition=f"of {ours.total('applied')} accepted: a true rise of false releases above the bound; {raised}",
+        )
+        slightly = ours.total("raised_any")
+        yield Row(
+            f"rules_raised_any_{tag}",
+            slightly,
+            "accepted",
+            condition=f"of {ours.total('applied')}: a true rise of more than one failing ticket in a hundred",
+        )
+        cost = ours.total("draws") / max(1, ours.total("applied"))
+        yield Row(
+            f"rules_draws_per_accept_{tag}", cost, "draws", condition=f"{ours.total('applied')} accepted in {runs} runs"
+        )
+    if (A_A, BAR_LEVEL) in found:
+        same = found[A_A, BAR_LEVEL]
+        still = share_of(sum(run.applied == 0 for run in same.runs), len(same.runs))
+        yield Row(
+            "rules_a_a_unchanged",
+            still.value,
+            "share",
+            SAME,
+            still.value >= SAME,
+            condition=f"{len(same.runs)} runs; {still}",
+        )
+    if (UNCAPPED, BAR_LEVEL) in found:
+        yield from cost_rows(found[WHET, BAR_LEVEL], found[UNCAPPED, BAR_LEVEL])
+
+
+def cost_rows(ours: Figures, theirs: Figures) -> Iterator[Row]:
+    """Draws per accepted rule beside the published loop, without its cap on change, which lets nothing pass."""
+    mine = ours.total("draws") / max(1, ours.total("applied"))
+    other = theirs.total("draws") / max(1, theirs.total("applied"))
+    ratio = mine / other
+    ends = [side.mean(lambda run: run.final).value for side in (ours, theirs)]
+    condition = f"final accuracy {ends[0]:.3f} and {ends[1]:.3f}"
+    yield Row(
+        "rules_cost_beside_published",
+        mine,
+        "draws",
+        0.5,
+        ratio <= 0.5,
+        "published loop, uncapped",
+        other,
+        ratio,
+        condition,
+    )
+    for name in ("found", "removed", "raised", "applied"):
+        yield Row(
+            f"rules_published_uncapped_{name}", theirs.total(name), "in all", condition=f"{len(theirs.runs)} runs"
+        )
+
+
+def plans(seeds: int, quick: bool) -> list[RunPlan]:
+    found = [RunPlan(WHET, level, seed) for seed in range(seeds) for level in LEVELS]
+    found += [RunPlan(PUBLISHED, level, seed) for seed in range(seeds) for level in LEVELS if level in (0.0, BAR_LEVEL)]
+    found += [RunPlan(UNCAPPED, BAR_LEVEL, seed) for seed in range(seeds)]
+    found += [RunPlan(A_A, BAR_LEVEL, seed) for seed in range(2 * seeds)]
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="under a minute or two: the same rows, wider intervals")
+    parser.add_argument("--json", type=Path, help="also write the rows here")
+    parser.add_argument("--workers", type=int, default=1, help="processes side by side")
+    parser.add_argument("--seeds", type=int, help="worlds; by default 30, with --quick 3")
+    given = parser.parse_args()
+    todo = plans(given.seeds or (3 if given.quick else 30), given.quick)
+    found: dict[tuple[str, float], Figures] = {}
+    for plan, figures in zip(todo, worked_off(todo, given.workers), strict=True):
+        found.setdefault((plan.kind, plan.ambiguous), Figures()).runs.append(figures)
+        print(f"# {plan} {figures}", flush=True)
+    report(rows_of(found), given.json)
+
+
+def worked_off(todo: Sequence[RunPlan], workers: int) -> Iterator[RunFigures]:
+    if workers == 1:
+        yield from map(run_one, todo)
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        yield from pool.map(run_one, todo)
+
+
+if __name__ == "__main__":
+    main()

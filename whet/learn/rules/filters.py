@@ -1,0 +1,91 @@
+"""What no rule may say, whoever proposes it: a rule is general, so nothing of one ticket may stand in it.
+
+A rule that quotes a ticket is a memory of it: on the tickets of the gate it cannot fire, and a label or an id in it is
+what a site wrote about itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from whet.learn.rules.book import Operation, RuleBook, RuleRefusal
+from whet.learn.rules.types import PoolAttempt, TriedOperation
+
+_NAMES = (
+    (re.compile(r"\b(train|select|test)/\d+"), "the id of a task"),
+    (re.compile(r"::\s*(pass|fail)\b", re.IGNORECASE), "the key of a ticket"),
+    (re.compile(r"\bQC-[\w-]*\d{4,}", re.IGNORECASE), "the id of a group"),
+    (re.compile(r"\bimage[_ ]?\d+|图片_?\d+", re.IGNORECASE), "a photo by its number"),
+    (re.compile(r"[{}].*:|\[\s*\{"), "a piece of a summary"),
+)
+"""Shapes that belong to one ticket whatever the pool is."""
+
+_CODED = re.compile(r"[\w.-]*\d[\w.-]*")
+"""A word with a digit in it: a label, a number of a plate, a name of a file."""
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+SHORT = 4
+"""Characters below which such a word is a count or a unit."""
+
+FEW = 0.02
+"""A word with digits that stands in at most this share of the tickets, or in three, belongs to those tickets."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolWords:
+    """Words with digits by the number of tickets of the propose pool that hold them."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    tickets: int = 0
+
+    @classmethod
+    def of(cls, attempts: Sequence[PoolAttempt]) -> PoolWords:
+        words = [_coded(_texts(attempt)) for attempt in attempts]
+        return cls(Counter(word for said in words for word in said), len(attempts))
+
+    def quoted(self, text: str) -> str:
+        """A word of `text` that stands in few tickets of the pool, and so tells which; '' where there is none."""
+        few = max(3, int(FEW * self.tickets))
+        return next((word for word in sorted(_coded([text])) if 0 < self.counts[word] <= few), "")
+
+
+def refuse(
+    operation: Operation, book: RuleBook, pool: PoolWords, tried: Iterable[TriedOperation] = ()
+) -> RuleRefusal | None:
+    """Why an operation is not even tried; None where it may be."""
+    refusal = book.refusal(operation)
+    if refusal is not None:
+        return refusal
+    for shape, what in _NAMES:
+        if found := shape.search(operation.text):
+            return RuleRefusal("quotes_a_ticket", f"{found[0]!r} is {what}; a rule speaks of no single ticket")
+    if word := pool.quoted(operation.text):
+        return RuleRefusal(
+            "quotes_a_ticket", f"{word!r} stands in {pool.counts[word]} tickets alone; a rule is general"
+        )
+    before = [attempt for attempt in tried if attempt.operation.signature == operation.signature]
+    barring = [attempt for attempt in before if attempt.book == book.told or not _may_help_later(attempt)]
+    if barring:
+        return RuleRefusal("tried_before", f"step {barring[-1].step} brought it: {barring[-1].outcome}")
+    return None
+
+
+def _may_help_later(attempt: TriedOperation) -> bool:
+    """Whether what did not help may help beside other rules: a few tickets say little, and a rule that is too strict
+    looks harmless while it blocks by accident what no rule fails yet."""
+    removal = attempt.operation.op == "remove"
+    return removal or attempt.outcome == "screened" or (attempt.effect or 0.0) > 0.0
+
+
+def _coded(texts: Iterable[str]) -> set[str]:
+    words = {word.strip(".-") for text in texts for word in _CODED.findall(text)}
+    return {word for word in words if len(word) >= SHORT and not _DATE.fullmatch(word)}
+
+
+def _texts(attempt: PoolAttempt) -> list[str]:
+    named = attempt.task.data.get("images", ())
+    return [*(message.text for message in attempt.task.messages), *(str(name) for name in named)]

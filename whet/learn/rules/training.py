@@ -1,0 +1,523 @@
+"""Rule search: attempt the propose pool, show hard cases to a proposer, judge what it brings, apply the best; again.
+
+Departures from the published loop, whose thresholds are `preset = "published"`: proposals come from one pool of tickets
+and are judged on another; the gate is a paired test with bounds on either error among the tickets concerned, and caps
+regressions where the published one caps every change; of what passes the best is applied, not the last; what was
+rejected is remembered; what was filtered is on record; a run that is started again goes on.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from whet.envs.base import Environment
+from whet.errors import WhetError
+from whet.gate.paired import PairedGate
+from whet.keys import digest, policy_digest, seed_for
+from whet.learn.candidate import Candidate
+from whet.learn.judge import Judge, Standing, known
+from whet.learn.learner import Assignment, Learner, Training
+from whet.learn.prompt_text import prompts_beside
+from whet.learn.rules.approval import approved
+from whet.learn.rules.artifacts import RuleFiles
+from whet.learn.rules.book import CHECKLIST, Operation, RuleBook, RuleRefusal, checked
+from whet.learn.rules.cases import attempts_of, hard_cases
+from whet.learn.rules.config import ROOM, RulesConfig
+from whet.learn.rules.distil import DistilledChats, distil
+from whet.learn.rules.filters import PoolWords, refuse
+from whet.learn.rules.noise import NoiseFloor, measure_noise
+from whet.learn.rules.proposers import proposer_named
+from whet.learn.rules.records import Branch, BranchRound, Fate, OperationRecord, Round
+from whet.learn.rules.screen import TicketScreen, regressions
+from whet.learn.rules.types import PoolAttempt, RuleProposer, RuleStep, TriedOperation
+from whet.learn.workshop import Spent, Workshop
+from whet.rollout.session import Halted
+from whet.types import Playbook, Policy, Rule
+
+ORIGIN = "rule_search"
+FIRST = "b0"
+PLAIN_CHECKLIST = "Decide by what is shown, and by the rules here."
+"""The checklist of a mission that has none of its own."""
+
+MOMENT = "moment"
+"""The kind of effect that remembers when something happened first."""
+
+REMEMBERED: tuple[Fate, ...] = ("screened", "rejected", "undecided", "golden", "declined", "applied")
+
+
+@dataclass(slots=True)
+class RuleSearch(Training):
+    """A run of rule search. Everything it holds is made anew from the ledger when it is started again."""
+
+    shop: Workshop
+    judge: Judge
+    config: RulesConfig
+    tasks: tuple[int, ...]
+    moved: Callable[[], None] = lambda: None
+    mission: str = ""
+    proposer: RuleProposer | None = None
+    rounds: list[Round] = field(default_factory=list)
+    branches: list[Branch] = field(default_factory=list)
+    books: list[tuple[int, RuleBook, str]] = field(default_factory=list)
+    """The leading book after each edit: its step, what it is, and when it came."""
+    noise: NoiseFloor | None = None
+    audited: tuple[PoolAttempt, ...] = ()
+    tried: list[TriedOperation] = field(default_factory=list)
+    chats: DistilledChats | None = None
+    steps_done: int = 0
+    spent: str = ""
+    files: RuleFiles = field(init=False)
+    _fresh: int = 1
+    _names: int = 0
+    _known: dict[str, dict[int, PoolAttempt]] = field(default_factory=dict)
+    _told: int = 0
+    _noise_told: bool = False
+
+    def __post_init__(self) -> None:
+        self.files = RuleFiles()
+        env = self.shop.env
+        if not self.tasks:
+            raise WhetError(f"{env.name}: there are no train tasks to propose from")
+        if not env.chooses:
+            raise WhetError(f"{env.name}: its answers are no choices; rule search needs tasks whose answer is one")
+        self.mission = one_mission(env, {"train": self.tasks, "select": self.shop.select})
+        start = self.judge.initial
+        book = first_book(env, self.tasks, start.playbook)
+        start = replace(start, playbook=book.within(start.playbook))
+        self.judge.initial = start
+        self.judge.current = self.judge.best = Standing(start, origin="initial_book")
+        self._fresh = book.fresh
+        self.branches = [Branch(FIRST, start, book, self.judge.bank)]
+        self.books = [(0, book, self._moment("start"))]
+        if not self.config.rules.audit_only and self.proposer is None:
+            self.proposer = proposer_named(self.config.train.proposer)
+
+    # ------------------------------------------------------------------------------------------- the loop
+
+    async def run(self) -> None:
+        """Rounds until nothing is gained any more, then the chats; or the baseline alone."""
+        if self.config.rules.audit_only:
+            rolled = await self._attempts(self.branches[0].policy, self.tasks, "audit")
+            self.audited = tuple(sorted(rolled, key=lambda attempt: attempt.task.index))
+            self.steps_done = 1
+            self.moved()
+            return
+        try:
+            if self.config.rules.floor:
+                self.noise = await measure_noise(self.shop, self.branches[0].policy, self.alpha)
+                self.moved()
+            idle = 0
+            for number in range(1, self.config.train.steps + 1):
+                gained = await self._round(number)
+                idle = 0 if gained else idle + 1
+                if idle >= self.config.train.patience:
+                    break
+            await self.judge.validate()
+        except Spent as spent:
+            self.spent = str(spent)
+        if self.config.distill.use:
+            await self._distil()
+        self.moved()
+
+    @property
+    def share(self) -> float:
+        """The part of the gate's alpha that one decision of a round may use."""
+        return 1.0 / (self.config.rules.candidates * self.config.train.beam)
+
+    @property
+    def alpha(self) -> float:
+        gate = self.shop.gate
+        return gate.promise * self.share if isinstance(gate, PairedGate) else 0.05
+
+    async def _round(self, number: int) -> bool:
+        """One round over all branches; whether a book was gained."""
+        state = Round(number, self._moment(f"s{number:04d}"))
+        self.rounds.append(state)
+        try:
+            for branch in self.branches:
+                part = BranchRound(branch)
+                state.parts.append(part)
+                await self._grow(number, part)
+                await self._choose(state, part)
+            self._survive(state)
+        except (Spent, Halted) as stop:
+            state.stopped = str(stop)
+            raise
+        state.complete = True
+        self.steps_done = number
+        self.moved()
+        return bool(state.applied)
+
+    async def _grow(self, number: int, part: BranchRound) -> None:
+        """Attempts, cases, proposals, candidates, and the gate's word on each."""
+        branch, section = part.branch, self.config.rules
+        where = f"s{number:04d}/{branch.name}"
+        part.attempts = await self._attempts(branch.policy, self._pool(number), where)
+        part.cases = hard_cases(part.attempts, section.hard_cases, section.order)
+        if not part.attempts:
+            return
+        assert self.proposer is not None
+        tried = tuple(self.tried)
+        env = self.shop.env
+        step = RuleStep(
+            *(env, branch.book, part.cases, part.attempts, where, number, tried, self.mission, self.shop, self.config)
+        )
+        proposals = await self.shop.timed(f"{where}/propose", self.proposer.propose(step, section.candidates))
+        for raw, refusal in proposals.refused:
+            self._record(part, number, None, refusal=refusal, raw=raw)
+        chosen = self._candidates(number, part, (*branch.carried, *proposals.operations))
+        await self._judge(where, part, chosen)
+
+    def _candidates(self, number: int, part: BranchRound, operations: Sequence[Operation]) -> list[OperationRecord]:
+        """Operations that may be tried, the spare places filled with removals; whatever is not tried is on record."""
+        most, pool = self.config.rules.candidates, PoolWords.of(part.attempts)
+        chosen: list[OperationRecord] = []
+        seen: set[str] = set()
+        for operation in (*operations, *self._ablations(part.branch)):
+            fill = operation.source == "ablation"
+            if len(chosen) >= most and fill:
+                break
+            refusal = refuse(operation, part.branch.book, pool, self.tried)
+            if refusal is None and operation.signature in seen:
+                refusal = RuleRefusal("duplicate", "it was brought twice in this round")
+            if refusal is None and len(chosen) >= most:
+                refusal = RuleRefusal("no_place", f"a round judges {most} operations")
+            if refusal is not None:
+                if not fill:
+                    self._record(part, number, operation, refusal=refusal)
+                continue
+            seen.add(operation.signature)
+            record = self._record(part, number, operation)
+            if self._apply(part.branch, record):
+                chosen.append(record)
+        return chosen
+
+    def _ablations(self, branch: Branch) -> list[Operation]:
+        """A removal of each rule that was learnt, the oldest first."""
+        if not self.config.rules.ablations:
+            return []
+        why = "does the book do without it?"
+        return [Operation("remove", target=rule.id, reason=why, source="ablation") for rule in branch.book.learnt]
+
+    def _apply(self, branch: Branch, record: OperationRecord) -> bool:
+        """Make the candidate: the book after the operation, and the policy that is told it."""
+        assert record.operation is not None
+        made = replace(branch.book, fresh=max(branch.book.fresh, self._fresh)).apply(record.operation, branch.step + 1)
+        if isinstance(made, RuleRefusal):
+            record.refusal, record.detail = made, str(made)
+            return False
+        self._fresh = max(self._fresh, made.fresh)
+        record.book = made
+        record.policy = replace(branch.policy, playbook=made.within(branch.policy.playbook))
+        return True
+
+    async def _judge(self, where: str, part: BranchRound, chosen: Sequence[OperationRecord]) -> None:
+        """Each candidate on a few tickets of the propose pool, then those that help there before the gate."""
+        branch = part.branch
+        screening = TicketScreen.of(self.shop, self.config, part, chosen, where)
+        for record in chosen:
+            assert record.policy is not None
+            assert record.operation is not None
+            record.screen = await screening.read(record)
+            if record.screen is not None and not record.screen.passes(record.operation):
+                fixed, broken = record.screen.fixed, record.screen.broken
+                told = f"on {record.screen.tickets} tickets of the propose pool it mends {fixed} and breaks {broken}"
+                self._settle(part, record, "screened", told)
+                continue
+            candidate = Candidate(record.policy, (record.operation,), ORIGIN, record.round)
+            purpose = f"{where}/c{record.index}"
+            judged = await self.judge.weigh(purpose, candidate, branch.policy, branch.bank, share=self.share)
+            record.judgement = judged
+            if judged.action == "skip_identical":
+                self._settle(part, record, "identical", "the policy would be told the same")
+                continue
+            record.regressions = regressions(self.shop, branch, judged)
+            if judged.action == "pass":
+                record.fate, record.detail = "passed", str(judged.decision)
+                branch.bank = branch.bank.extended(judged.decision.draws)
+                continue
+            if judged.decision.draws:
+                branch.bank = self.shop.gate.carry(branch.bank, judged.decision)
+            self._settle(
+                part, record, "undecided" if judged.action == "undecided" else "rejected", str(judged.decision)
+            )
+
+    async def _choose(self, state: Round, part: BranchRound) -> None:
+        """Of what passed, the best by utility becomes a book of its own, with a beam also the next best."""
+        passed = [record for record in part.records if record.fate == "passed"]
+        passed.sort(key=lambda record: (-record.utility, record.index))
+        taken: list[OperationRecord] = []
+        for record in passed:
+            if len(taken) == self.config.train.beam:
+                break
+            if broken := await self._breaks_golden(part.branch, record):
+                self._settle(part, record, "golden", f"it breaks {', '.join(broken)}, which no rule may")
+                continue
+            if not self._approved(part, record):
+                continue
+            taken.append(record)
+            self._born(state, part, record)
+            state.applied.append(record)
+        taken_operations = [record.operation for record in taken]
+        left = tuple(
+            replace(record.operation, source="carried")
+            for record in passed
+            if record.operation is not None and record.fate == "passed" and record.operation not in taken_operations
+        )
+        for record in taken:
+            assert record.child is not None
+            record.child.carried = left
+        if not taken:
+            part.branch.carried = ()
+
+    def _born(self, state: Round, part: BranchRound, record: OperationRecord) -> None:
+        """The child of a branch: another book, measured afresh."""
+        judged, branch = record.judgement, part.branch
+        assert judged is not None
+        assert record.book is not None
+        assert record.policy is not None
+        bank = self.shop.gate.carry(branch.bank, judged.decision)
+        self._names += 1
+        child = Branch(
+            *(f"b{self._names}", record.policy, record.book, bank, branch.step + 1),
+            score=known(judged.decision.candidate_score),
+            judgement=judged,
+        )
+        record.child = child
+        self._settle(part, record, "applied", str(judged.decision))
+
+    def _survive(self, state: Round) -> None:
+        """The best books live on; the one that leads is the current policy of the run."""
+        born = [record.child for record in state.applied if record.child is not None]
+        grown = {part.branch.name for part in state.parts if any(record.child for record in part.records)}
+        old = [branch for branch in self.branches if self.config.train.beam > 1 or branch.name not in grown]
+        ranked = sorted((*born, *old), key=lambda branch: -(branch.score if branch.score is not None else -1.0))
+        distinct = {branch.book.told: branch for branch in reversed(ranked)}
+        self.branches = [branch for branch in ranked if distinct[branch.book.told] is branch][: self.config.train.beam]
+        leader = self.branches[0]
+        state.leader = leader
+        if leader.policy != self.judge.current.policy and leader.judgement is not None:
+            leader.judgement = self.judge.adopt(leader.judgement, leader.bank)
+            self._relink(leader)
+            self.books.append((leader.step, leader.book, self._moment(f"s{state.number:04d}/applied")))
+        elif leader.policy == self.judge.current.policy and leader.bank.score is not None:
+            self.judge.bank = leader.bank
+
+    def _relink(self, leader: Branch) -> None:
+        """The record of what was adopted says so."""
+        for state in self.rounds:
+            for record in state.records:
+                if record.child is leader:
+                    record.judgement = leader.judgement
+
+    # ------------------------------------------------------------------------------------------- rollouts
+
+    def _pool(self, number: int) -> tuple[int, ...]:
+        """The tickets of a round: all, or the next window of an order that is drawn anew when it is through."""
+        size = self.config.train.pool
+        if size == "all" or size >= len(self.tasks):
+            return self.tasks
+        first, chosen = (number - 1) * size, []
+        for place in range(first, first + size):
+            lap, at = divmod(place, len(self.tasks))
+            order = list(self.tasks)
+            random.Random(seed_for("rules", "pool", self.config.train.seed, lap)).shuffle(order)
+            chosen.append(order[at])
+        return tuple(dict.fromkeys(chosen))
+
+    async def _attempts(self, policy: Policy, tasks: Sequence[int], where: str) -> tuple[PoolAttempt, ...]:
+        """Attempts of a policy at tickets of the propose pool; those it has made before are read again."""
+        before = self._known.setdefault(policy_digest(policy), {}) if self.config.train.reuse else {}
+        fresh = [task for task in tasks if task not in before]
+        rolled = await self.shop.roll(f"train/{where}", policy, fresh) if fresh else ()
+        found = {attempt.task.index: attempt for attempt in attempts_of(self.shop, policy, rolled)}
+        before.update(found)
+        return tuple(before.get(task) or found[task] for task in tasks if task in before or task in found)
+
+    async def _breaks_golden(self, branch: Branch, record: OperationRecord) -> tuple[str, ...]:
+        """The golden tickets that the incumbent gets right and the candidate does not."""
+        golden = self.config.rules.golden
+        if not golden:
+            return ()
+        assert record.policy is not None
+        before = {attempt.task.id: attempt for attempt in await self._attempts(branch.policy, golden, "golden")}
+        after = await self._attempts(record.policy, golden, "golden")
+        return tuple(new.task.id for new in after if (old := before.get(new.task.id)) and old.right and not new.right)
+
+    async def _distil(self) -> None:
+        """The chats for fine-tuning: what the best book answers on the propose pool."""
+        size = self.config.distill.size
+        order = list(self.tasks)
+        random.Random(seed_for("rules", "distil", self.config.train.seed)).shuffle(order)
+        policy = self.judge.best.policy
+        try:
+            attempts = await self._attempts(policy, order if size == "all" else order[:size], "distil")
+        except Spent as spent:
+            self.spent = self.spent or str(spent)
+            attempts = tuple(self._known.get(policy_digest(policy), {}).values())
+        self.chats = distil(self.mission, policy, attempts)
+
+    # ------------------------------------------------------------------------------------------- what is remembered
+
+    def _approved(self, part: BranchRound, record: OperationRecord) -> bool:
+        """Whether a person has said yes, where one is asked. Without an answer the run stops and waits for it."""
+        if not self.config.rules.approval:
+            return True
+        assert record.policy is not None
+        assert record.operation is not None
+        purpose = f"s{record.round:04d}/{record.branch}/c{record.index}"
+        said = approved(self.shop, purpose, record.policy)
+        if said is None:
+            record.fate = "awaiting"
+            self.moved()
+            folder = self.shop.session.folder
+            raise Halted(
+                f"{purpose} waits for a person: {record.operation}; "
+                f"whet rules approve {folder} {purpose}, or the same with --decline, then start the run again"
+            )
+        if not said.yes:
+            self._settle(part, record, "declined", said.words)
+        return said.yes
+
+    def _moment(self, purpose: str) -> str:
+        """When this came about first, in UTC: remembered, so that files are the same after any restart."""
+        key = digest(MOMENT, purpose)
+        found: Any = self.shop.ledger.effect(key, "", purpose)
+        if found is None:
+            found = {"at": datetime.now(UTC).isoformat(timespec="seconds")}
+            self.shop.ledger.add_effect(key, MOMENT, purpose, "", found)
+        return str(found["at"])
+
+    def _record(
+        self,
+        part: BranchRound,
+        number: int,
+        operation: Operation | None,
+        *,
+        refusal: RuleRefusal | None = None,
+        raw: Mapping[str, Any] | None = None,
+    ) -> OperationRecord:
+        record = OperationRecord(number, part.branch.name, len(part.records), operation, raw or {}, refusal)
+        record.detail = str(refusal) if refusal else ""
+        part.records.append(record)
+        return record
+
+    def _settle(self, part: BranchRound, record: OperationRecord, fate: Fate, detail: str) -> None:
+        record.fate, record.detail = fate, detail
+        if fate in REMEMBERED and record.operation is not None:
+            told = part.branch.book.told
+            self.tried.append(TriedOperation(record.operation, record.round, fate, record.effect, told))
+
+    # ------------------------------------------------------------------------------------------- what others see
+
+    def news(self) -> list[str]:
+        lines = []
+        if self.noise is not None and not self._noise_told:
+            self._noise_told = True
+            lines.append(str(self.noise))
+        for state in self.rounds[self._told :]:
+            if not (state.complete or state.stopped):
+                break
+            self._told += 1
+            lines.append(_said(state))
+        return lines
+
+    def write(self, folder: Path) -> None:
+        self.files.write(folder, self)
+
+    def summary(self) -> dict[str, Any]:
+        records = [record for state in self.rounds for record in state.records]
+        fates = {fate: sum(record.fate == fate for record in records) for fate in sorted({r.fate for r in records})}
+        return {
+            "mission": self.mission,
+            "rounds": len(self.rounds),
+            "operations": fates,
+            "total_accepts": fates.get("applied", 0),
+            "total_rejects": fates.get("rejected", 0) + fates.get("undecided", 0),
+            "book_step": self.books[-1][0],
+            "book": {rule.id: rule.text for rule in self.books[-1][1].active},
+            "noise": None if self.noise is None else self.noise.as_data(),
+        }
+
+
+def _said(state: Round) -> str:
+    lines = []
+    for part in state.parts:
+        right = sum(attempt.right for attempt in part.attempts)
+        lines.append(
+            f"round {state.number}, {part.branch.name}: {right} of {len(part.attempts)} right on the propose pool, "
+            f"{len(part.cases)} cases, {len(part.records)} operations"
+        )
+        lines += [f"  {record}" for record in part.records]
+    if state.stopped:
+        lines.append(f"  stopped: {state.stopped}")
+    return "\n".join(lines)
+
+
+def one_mission(env: Environment, tasks: Mapping[Any, Sequence[int]]) -> str:
+    """The mission of a run: all of its tickets are of one."""
+    found = dict.fromkeys(
+        str(env.task(split, index).data.get("mission", "")) for split, several in tasks.items() for index in several
+    )
+    if len(found) > 1:
+        names = ", ".join(list(found)[:3])
+        raise WhetError(
+            f"{env.name}: a rule book is for one mission, and there are {len(found)} ({names} …); "
+            "name one: --set env.args.mission=NAME"
+        )
+    return next(iter(found), "") or env.name
+
+
+def first_book(env: Environment, tasks: Sequence[int], playbook: Playbook) -> RuleBook:
+    """Where the book starts: what the playbook brings, else the mission's own rules, else a plain checklist."""
+    if playbook.rules:
+        return checked(playbook.rules, "the rule book to start from")
+    own = tuple(env.rule_book(env.task("train", tasks[0])))
+    return checked(own or (Rule(CHECKLIST, PLAIN_CHECKLIST),), f"the rules of {env.name}")
+
+
+class RulesLearner(Learner):
+    """Rule search as the entry point `whet.learners` finds it."""
+
+    name = "rules"
+    about = "a rule book, one judged operation after another: add, reword, merge and remove rules"
+    config = RulesConfig
+
+    def consults(self, config: RulesConfig) -> bool:
+        return config.train.proposer == "llm" and not config.rules.audit_only
+
+    def steps(self, config: RulesConfig, tasks: int) -> int:
+        return 1 if config.rules.audit_only else config.train.steps
+
+    def rollouts(self, config: RulesConfig, tasks: int) -> int:
+        """Attempts at the pool of every round, and of the candidates that are screened there."""
+        pool = tasks if config.train.pool == "all" else min(tasks, config.train.pool)
+        if config.rules.audit_only:
+            return tasks
+        screened = 2 * config.rules.screen * (config.rules.candidates + 1) if config.rules.screen else 0
+        return config.train.steps * config.train.beam * (pool + screened)
+
+    def describe(self, config: RulesConfig, tasks: int) -> str:
+        if config.rules.audit_only:
+            return "an audit of the baseline: no proposer, no gate, no change"
+        section = config.train
+        return (
+            f"at most {section.steps} rounds, {config.rules.candidates} operations each by {section.proposer}, "
+            f"until {section.patience} rounds bring nothing; beam {section.beam}"
+        )
+
+    def beside(self, folder: Path) -> dict[str, Any]:
+        found = prompts_beside(folder, ROOM)
+        return {"rules": {"prompts": found}} if found else {}
+
+    def subfolder(self, config: RulesConfig, env: Environment, tasks: Sequence[int]) -> str:
+        """Runs of one mission lie together."""
+        return one_mission(env, {"train": tasks[:200]}).replace("/", "-")
+
+    def begin(self, assignment: Assignment) -> RuleSearch:
+        return RuleSearch(assignment.shop, assignment.judge, assignment.config, assignment.tasks, assignment.moved)
