@@ -14,6 +14,7 @@ GPU at a time make each slower, so they are compared as they ran: side by side.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import shutil
@@ -31,8 +32,11 @@ from whet.apps.ordebug.figures import measure
 from whet.apps.ordebug.traces import write_traces
 from whet.envs.ordebug.family import FAMILY
 from whet.evals.sample import stratified_sample
+from whet.models import ModelOptions, load_model
+from whet.models.base import Model, Request
 from whet.run.train import load_train_config
 from whet.run.workspace import open_run
+from whet.types import Reply
 
 HERE = Path(__file__).parents[1]
 CONFIGS = HERE / "examples" / "rl"
@@ -53,11 +57,12 @@ FIGURES = {
 }
 TRACES = int(os.environ.get("RL_TRACES", "2000"))
 BASE = os.environ.get("RL_BASE", "hf:smollm2")
+SLOTS, CONTEXT = 64, 4096
 SAMPLING = (
     "target.sampling.temperature=0",
     "target.sampling.max_tokens=256",
-    "control.target.slots=64",
-    "control.target.context=4096",
+    f"control.target.slots={SLOTS}",
+    f"control.target.context={CONTEXT}",
 )
 
 
@@ -155,7 +160,9 @@ def run_arm(
     elif arm.config:
         told |= _trained(arm, seed, work, place, overrides)
         model = f"{BASE}+{place / 'adapter'}"
-    told["rungs"] = {rung: _measured(model, rung, place) for rung in rungs}
+    opened = KeptOpen(model)
+    told["rungs"] = {rung: _measured(opened, rung, place) for rung in rungs}
+    asyncio.run(opened.end())
     place.mkdir(parents=True, exist_ok=True)
     found.write_text(json.dumps(told, indent=1))
     print(f"{label or name} {seed}: " + ", ".join(
@@ -221,7 +228,25 @@ def _own_plays(work: Path, seed: int, place: Path) -> Path:
     return Path(made.folder)
 
 
-def _measured(model: str, rung: str, place: Path) -> dict[str, Any]:
+class KeptOpen(Model):
+    """Weights that stay in memory from one evaluation to the next: what was recorded for them serves all."""
+
+    def __init__(self, address: str) -> None:
+        self._model = load_model(address, ModelOptions(slots=SLOTS, context=CONTEXT))
+        self.name, self.fingerprint, self.width = self._model.name, self._model.fingerprint, self._model.width
+        self.price = self._model.price
+
+    async def complete(self, request: Request) -> Reply:
+        return await self._model.complete(request)
+
+    async def close(self) -> None:
+        """Each evaluation closes what it was given; this one is still wanted."""
+
+    async def end(self) -> None:
+        await self._model.close()
+
+
+def _measured(model: Model, rung: str, place: Path) -> dict[str, Any]:
     args, n = RUNGS[rung]
     n = int(os.environ.get("RL_N", n))
     given = [f"env.args.{name}={value}" for name, value in (args | TABLE).items()]
