@@ -25,7 +25,7 @@ from whet.envs.fingerprint import file_digest
 from whet.envs.registry import Address, family, load_environment
 from whet.errors import WhetError
 from whet.files import write_atomically, write_json
-from whet.ledger.store import SOURCES
+from whet.ledger.store import FILE, SOURCES
 
 INDEX = "sources.json"
 
@@ -257,7 +257,16 @@ def _content(named: str, place: Path, config: PolicyConfig, env: Environment) ->
     if named == source and callable(told):
         files = {file.absolute() for file in told()}
         return root, place, sorted(file for file in files if file.is_relative_to(root))
-    return root, place, sorted(file for file in place.rglob("*") if file.is_file()) if place.is_dir() else [place]
+    return root, place, sorted(_held(place)) if place.is_dir() else [place]
+
+
+def _held(folder: Path) -> Iterator[Path]:
+    """The files of a folder; runs that lie in it are not what an environment is made from."""
+    for where, folders, names in os.walk(folder):
+        if FILE in names:
+            folders.clear()
+        else:
+            yield from (file for file in (Path(where) / name for name in names) if file.is_file())
 
 
 def _is_same(file: Path, digest: str) -> bool:

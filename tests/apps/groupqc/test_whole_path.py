@@ -173,12 +173,12 @@ def audit_rows(out: Path, name: str) -> list[dict[str, Any]]:
 
 
 def readable_files(out: Path) -> Mapping[str, bytes]:
-    """Everything that was written but ledgers and clocks."""
+    """Everything that was written but ledgers, clocks, and the places that a run was made from."""
     found = {str(path.relative_to(out)): path for path in out.rglob("*") if path.is_file()}
     return {
         name: path.read_bytes()
         for name, path in sorted(found.items())
-        if "ledger" not in path.name and path.name != "timing.json"
+        if "ledger" not in path.name and path.name not in ("timing.json", "sources.json")
     }
 
 
