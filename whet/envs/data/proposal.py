@@ -22,7 +22,7 @@ from whet.envs.data.checks.quantity import is_quantity
 from whet.envs.data.checks.spans import span_of
 from whet.envs.data.columns import known, obvious
 from whet.envs.data.guess import ANSWER_WORDS, ColumnGuess, asked_together, guess, needs_no_caption, options_among
-from whet.envs.data.profile import ColumnProfile, is_code, is_mark, is_missing, label_sets, profile, words_of
+from whet.envs.data.profile import ASKING, ColumnProfile, is_code, is_mark, is_missing, label_sets, profile, words_of
 from whet.envs.data.source import SIDES, DataSource
 from whet.envs.data.template import Template, cell
 from whet.errors import WhetError
@@ -228,6 +228,8 @@ def _propose_check(
         known_labels: dict[str, Any] = {"labels": labels} if 0 < len(labels) <= MOST_CLASSES else {}
         told = f"the answer is spans of {question!r}, compared by their words and labels"
         proposal.assume(told, check="spans", source=question, **known_labels)
+    elif column.lists == 1.0 and column.is_categorical and all(_is_single(value) for value in cells):
+        _assume_labels(proposal, [cell(value[0]).strip() for value in cells])
     elif column.lists == 1.0:
         proposal.assume("a row lists several accepted answers, compared as EM does", check="em")
         objects = any(isinstance(part, dict) for value in cells for part in value or [])
@@ -294,7 +296,7 @@ def _take_check(
         elif listed:
             proposal.assume("the answer is checked by choice, as you said", check="choice", options=list(listed))
         else:
-            _assume_labels(proposal, [cell(value).strip() for value in cells])
+            _assume_labels(proposal, [cell(value[0] if _is_single(value) else value).strip() for value in cells])
     elif check == "code" and (tests := obvious(source.columns, TESTS)):
         _assume_tests(source, proposal, tests, cells)
     elif check == "set" and (found := label_sets(cells)):
@@ -360,6 +362,11 @@ def _propose_text_check(proposal: DataProposal, values: Sequence[str]) -> None:
         proposal.unsure.append("long answers are poorly checked by their words: say --check rubric or --check python")
 
 
+def _is_single(value: Any) -> bool:
+    """Whether a cell is a list of one value, which labelling tools write for one label."""
+    return isinstance(value, list) and len(value) == 1 and not isinstance(value[0], dict | list)
+
+
 def _is_object(value: Any) -> bool:
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
@@ -417,6 +424,6 @@ def _tell_left_out(columns: Mapping[str, ColumnProfile], proposal: DataProposal,
 def _tell_free_answers(source: DataSource, proposal: DataProposal, question: str, wishes: Wishes) -> None:
     """Doubt many labels where each row asks a question of its own: they may be answers that come again by chance."""
     labels = proposal.args.get("choices")
-    asking = sum(cell(row.get(question)).rstrip().endswith(("?", "？", "؟")) for row in source.rows)
+    asking = sum(cell(row.get(question)).rstrip().endswith(ASKING) for row in source.rows)
     if isinstance(labels, list) and len(labels) > FEW and asking * 2 > len(source.rows) and not wishes.check:
         proposal.unsure.append(f"the {len(labels)} labels may be free answers to questions: say --check em")
