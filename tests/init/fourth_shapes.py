@@ -1,6 +1,6 @@
-"""Twelve files as well-known tools export them, written from the list of kinds before the code that reads them was seen.
+"""Twelve files as well-known tools export them, written from a list of kinds before the code that reads them was seen.
 
-A help desk, a labelling tool, multiple choice and reading comprehension as published, a quiz of two columns `q` and `a`.
+A help desk, a labelling tool, multiple choice and reading comprehension as published, a quiz with columns `q`, `a`.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def fourth_shapes() -> list[Shape]:
         {
             "编号": i + 1,
             "用户": rng.choice(("小王", "李雷", "韩梅梅")),
-            "评论内容": f"{rng.choice(('这个手机', '这家餐厅', '快递'))}{rng.choice(('非常好', '太差了'))}，用了{i}天。",
+            "评论内容": f"{rng.choice(('这个手机', '快递'))}{rng.choice(('非常好', '太差了'))}，用了{i}天。",
             "情感": rng.choice(("正面", "负面", "中性")),
             "日期": f"2024/3/{1 + i % 28}",
         }

@@ -261,7 +261,9 @@ def _as_answer(column: ColumnProfile, source: DataSource, columns: Mapping[str, 
     weak = 1.0 * bool(_either(words) & WEAK_ANSWER_WORDS)
     weight = max(_named(column.name, (*ANSWERS, "a", "ans")), answers, within, weak) - 3.0 * column.asks
     weight += 1.5 * bool(words & SETTLED_WORDS) - 3.0 * bool(words & DOUBTFUL_WORDS) - _record(column.name)
-    weight += 1.5 * (column.is_categorical or column.sets) + 0.5 * column.lists + 0.5 * (source.columns[-1] == column.name)
+    weight += (
+        1.5 * (column.is_categorical or column.sets) + 0.5 * column.lists + 0.5 * (source.columns[-1] == column.name)
+    )
     weight -= 3.0 * column.missing + 3.0 * (column.dates + column.addresses) + 6.0 * column.constant
     weight -= 2.0 * (column.words > 30.0) + 2.0 * (column.is_token and column.numbers < 0.5)
     if column.objects:

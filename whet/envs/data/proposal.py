@@ -7,7 +7,7 @@ line for each thing that was assumed and one for each that could as well be othe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ from whet.envs.data.profile import ASKING, ColumnProfile, is_code, is_mark, is_m
 from whet.envs.data.source import SIDES, DataSource
 from whet.envs.data.template import Template, cell
 from whet.errors import WhetError
+from whet.types import SPLITS, Split
 
 OPTIONS = ("options", "choices", "alternatives", "candidates", "choices.text", "options.text")
 TESTS, ENTRIES = ("tests", "test_list", "test", "unit_tests", "assertions"), ("entry_point", "entry", "function_name")
@@ -35,6 +36,8 @@ LEAST_MARKS = 3
 """Columns of true and false that make labels; two may well be two questions."""
 FEW = 5
 """Labels, of which more are seldom asked for by questions of many kinds."""
+SELECT = 0.33
+"""The share of train rows that is taken for select where given splits name none."""
 LONG = 8.0
 """Mean words of a cell that holds a text, not a value."""
 
@@ -128,16 +131,28 @@ def _propose_splits(
 ) -> None:
     if source.sides is not None:
         proposal.assumed.append("the folder gives the splits")
+        _fill_sides(proposal, set(source.sides), "the folder")
         return
     column = obvious(source.columns, names.SPLIT_COLUMNS, proposal.taken)
     if column is not None and all(cell(row.get(column)).strip().casefold() in SIDES for row in source.rows):
         proposal.assume(f"column {column!r} gives the splits", split=column)
+        given = {SIDES[cell(row.get(column)).strip().casefold()] for row in source.rows}
+        _fill_sides(proposal, given, f"column {column!r}")
         return
     group = wishes.group or _group(source, columns, proposal, wishes)
     if group is not None:
         said = ", as you said" if wishes.group else ""
         proposal.assume(f"rows with the same {group!r} stay on one side of the splits{said}", group=group)
     proposal.assume("half of the rows are for training, a quarter each for select and test", split=[0.5, 0.25, 0.25])
+
+
+def _fill_sides(proposal: DataProposal, given: Collection[Split], who: str) -> None:
+    """Select rows out of train where given splits name none, as published data seldom does; other gaps are told."""
+    if "select" not in given and "train" in given:
+        proposal.assume(f"{who} names no rows for select (val): a third of the train rows are taken", select=SELECT)
+    for side in SPLITS:
+        if side not in given and side != "select":
+            proposal.unsure.append(f"{who} names no {side} rows, which `whet train` needs: add some to the data")
 
 
 def _group(
