@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import orjson
 
@@ -244,7 +244,7 @@ def _propose_check(
         told = f"the answer is spans of {question!r}, compared by their words and labels"
         proposal.assume(told, check="spans", source=question, **known_labels)
     elif column.lists == 1.0 and column.is_categorical and all(_is_single(value) for value in cells):
-        _assume_labels(proposal, [cell(value[0]).strip() for value in cells])
+        _assume_labels(proposal, [cell(value[0] if _is_single(value) else value).strip() for value in cells])
     elif column.lists == 1.0:
         proposal.assume("a row lists several accepted answers, compared as EM does", check="em")
         objects = any(isinstance(part, dict) for value in cells for part in value or [])
@@ -377,7 +377,7 @@ def _propose_text_check(proposal: DataProposal, values: Sequence[str]) -> None:
         proposal.unsure.append("long answers are poorly checked by their words: say --check rubric or --check python")
 
 
-def _is_single(value: Any) -> bool:
+def _is_single(value: Any) -> TypeGuard[list[Any]]:
     """Whether a cell is a list of one value, which labelling tools write for one label."""
     return isinstance(value, list) and len(value) == 1 and not isinstance(value[0], dict | list)
 
