@@ -79,9 +79,14 @@ def owner_only() -> Iterator[None]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a killed writer left beside. For whoever holds the run's lock."""
-    for part in folder.rglob(".*.part"):
-        part.unlink(missing_ok=True)
+    """Remove what a killed writer left beside. For whoever holds the run's lock.
+
+    A folder of such a name is none of ours: a run keeps copies of its sources, among them of a project that `init` is
+    still making.
+    """
+    for part in folder.rglob(".*.[0-9]*.part"):
+        if not part.is_dir():
+            part.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any) -> None:

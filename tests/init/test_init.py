@@ -20,6 +20,7 @@ from whet.config.schema import EvalConfig
 from whet.envs.data.proposal import Wishes
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
+from whet.files import sweep
 from whet.models.base import Request
 from whet.run.init import initialise
 from whet.run.train import load_train_config
@@ -334,3 +335,22 @@ def test_labels_spelled_in_two_ways_are_one_label(tmp_path: Path) -> None:
     made = initialise(tmp_path / "project", source=_two_files(tmp_path)[0])
     assert any("other spellings" in line for line in made.assumed)
     assert 'choices = ["No", "Yes"]' in (tmp_path / "project" / "config.toml").read_text()
+
+
+def test_splits_beside_the_file_that_were_drawn_by_another_rule_are_left_there_aloud(tmp_path: Path) -> None:
+    rows = "".join(f"{n},C{n % 12},Ticket {n} of {n * 7 % 90} about a parcel,{'ab'[n % 2]}\n" for n in range(60))
+    (tmp_path / "tickets.csv").write_text("id,customer,text,queue\n" + rows)
+    load_environment(f"data:{tmp_path / 'tickets.csv'}", {"answer": "queue", "prompt": "{text}"})
+    drawn = (tmp_path / "tickets.csv.splits.json").read_bytes()
+    made = initialise(tmp_path / "queue", source=tmp_path / "tickets.csv")
+    assert any("tickets.csv.splits.json" in doubt and ".part" not in doubt for doubt in made.unsure)
+    assert (tmp_path / "tickets.csv.splits.json").read_bytes() == drawn
+
+
+def test_what_lies_in_a_folder_called_like_a_part_of_a_file_is_not_swept_away(tmp_path: Path) -> None:
+    kept = tmp_path / "sources" / ".p.123.part"
+    kept.mkdir(parents=True)
+    (kept / "rows.csv").write_text("a,b\n")
+    (tmp_path / ".config.toml.123.part").write_text("half")
+    sweep(tmp_path)
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["rows.csv"]

@@ -13,6 +13,7 @@ from whet.envs.data.proposal import DataProposal, Wishes, propose
 from whet.envs.data.source import read_source
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
+from whet.types import SPLITS
 
 
 def proposed(folder: Path, rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -162,3 +163,18 @@ def test_a_prompt_that_shows_the_only_other_column_leaves_the_answer_to_be_found
     said = whet("init", "p", "--from", "two.csv", "--prompt", "Answer in a word: {question}")
     assert said.code == 0, said.err
     assert "the answer is in column 'answer'" in said.out
+
+
+def test_a_file_with_train_and_test_alone_gets_select_rows_out_of_train(tmp_path: Path) -> None:
+    rows = [
+        {"text": f"Case {i} of {i * 37 % 101}", "label": "ab"[i % 2], "split": ("train", "train", "test")[i % 3]}
+        for i in range(90)
+    ]
+    found = wished(tmp_path, rows)
+    (path,) = tmp_path.glob("*.jsonl")
+    sizes = {side: load_environment(f"data:{path}", found.args).size(side) for side in SPLITS}
+    assert sizes["test"] == 30
+    assert sizes["train"] + sizes["select"] == 60
+    assert 10 <= sizes["select"] <= 30
+    without = {name: value for name, value in found.args.items() if name != "select"}
+    assert load_environment(f"data:{path}", without).size("select") == 0

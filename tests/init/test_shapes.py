@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from init.fourth_shapes import fourth_shapes
 from init.other_shapes import other_shapes
 from init.shapes import Shape, shapes
 from init.third_shapes import third_shapes
@@ -16,7 +17,7 @@ from whet.envs.data.template import Template
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
 
-EVERY = [*shapes(), *other_shapes(), *third_shapes()]
+EVERY = [*shapes(), *other_shapes(), *third_shapes(), *fourth_shapes()]
 
 
 def read(shape: Shape, folder: Path, **wishes: Any) -> DataProposal:

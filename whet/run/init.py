@@ -18,7 +18,7 @@ import tomlkit
 from whet.config.load import load_config
 from whet.config.schema import EvalConfig
 from whet.envs.base import Environment
-from whet.envs.data.manifest import manifest_path
+from whet.envs.data.manifest import OtherRule, manifest_path
 from whet.envs.data.proposal import DataProposal, Wishes, propose
 from whet.envs.data.source import DataSource, read_source
 from whet.envs.registry import load_environment
@@ -129,7 +129,7 @@ def _from_data(
     if encoding != "utf-8":
         proposal.assume(f"the file is in {encoding}", encoding=encoding)
     address = _bring(found, proposal, folder, beside)
-    env = load_environment(f"data:{beside / address}", _args_from(beside, proposal.args))
+    env = _opened(found, proposal, beside, address)
     first = first_playbook(env, folder.name, proposal.args, trial, proposal.answer_length)
     words = _words(folder, beside, found, proposal, address, env)
     for name in ("config.toml", "train.toml", "README.md"):
@@ -144,11 +144,26 @@ def _from_skill(folder: Path, beside: Path, skill: SkillRequest, wishes: Wishes)
     found, proposal = propose_skill(skill, wishes)
     bring_skill(skill, found, proposal, beside)
     address = _bring(found, proposal, folder, beside)
-    env = load_environment(f"data:{beside / address}", _args_from(beside, proposal.args))
+    env = _opened(found, proposal, beside, address)
     words = {**_words(folder, beside, found, proposal, address, env), "command": skill.command}
     for name in ("config.toml", "train.toml", "README.md"):
         (beside / name).write_text(_filled(f"skill/{name}.tmpl", words), encoding="utf-8")
     return _made(folder, beside, address, proposal, env)
+
+
+def _opened(found: DataSource, proposal: DataProposal, beside: Path, address: str) -> Environment:
+    """The environment of the new project. Splits that lie beside the data are kept where their rule is the same."""
+    args = _args_from(beside, proposal.args)
+    try:
+        return load_environment(f"data:{beside / address}", args)
+    except OtherRule:
+        brought = manifest_path(beside / address, "")
+        brought.unlink()
+        proposal.unsure.append(
+            f"the splits in {manifest_path(found.path, '')} were drawn by another rule and are not taken over: what "
+            "was trained on with them may be tested on here"
+        )
+        return load_environment(f"data:{beside / address}", args)
 
 
 def _made(folder: Path, beside: Path, address: str, proposal: DataProposal, env: Environment) -> NewProject:

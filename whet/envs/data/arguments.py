@@ -32,6 +32,7 @@ OWN_ARGUMENTS = (
     Argument("difficulty", str, "", "column with the difficulty"),
     Argument("images", str, "", "column with paths of images, shown before the prompt"),
     Argument("split", str | list[float], [0.5, 0.25, 0.25], "column, or the fractions of train, select and test"),
+    Argument("select", float, 0.0, "share of the train rows that becomes select, where given splits name none"),
     Argument("overlap", str, "refuse", "what to do with rows on two sides of given splits: refuse or drop"),
     Argument("seed", int, 0, "another seed makes other splits"),
     Argument("manifest", str, "", "file that keeps made splits [beside the data, FILE.splits.json]"),
@@ -67,6 +68,8 @@ class DataSettings:
     fractions: tuple[float, ...]
     seed: int
     drop_overlap: bool
+    select: float = 0.0
+    """The share of given train rows that is taken for select where none is given."""
 
 
 def settle(source: DataSource, args: Mapping[str, Any]) -> DataSettings:
@@ -92,7 +95,10 @@ def settle(source: DataSource, args: Mapping[str, Any]) -> DataSettings:
     overlap = args.get("overlap", "refuse")
     if overlap not in ("refuse", "drop"):
         raise WhetError(f"overlap: {overlap!r} is neither 'refuse' nor 'drop'")
-    return DataSettings(check, prompt, form, columns, _fractions(args), args.get("seed", 0), overlap == "drop")
+    select = float(args.get("select", 0.0))
+    if not 0.0 <= select < 1.0:
+        raise WhetError(f"select: {select} is not a share of the train rows; it lies between 0 and 1")
+    return DataSettings(check, prompt, form, columns, _fractions(args), args.get("seed", 0), overlap == "drop", select)
 
 
 def present(source: DataSource, args: Mapping[str, Any]) -> DataSource:

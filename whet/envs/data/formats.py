@@ -7,7 +7,7 @@ import importlib
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -137,23 +137,44 @@ def _objects(name: str, rows: list[Any], sound: bool, encoding: str, content: by
 def _with_parts(rows: list[dict[str, Any]]) -> RowTable:
     """Objects in cells have columns of their own beside them: `annotation.label`.
 
-    A column that is called so itself is what the file says it is, in every row.
+    A list that never holds more than one object is gone into as well: `annotations.0.label`. A column that is called so
+    itself is what the file says it is, in every row.
     """
     columns: dict[str, None] = {}
     given = {column for row in rows for column in row if "." in column}
+    several = {path for row in rows for column, value in row.items() for path in _several(column, value)}
     for row in rows:
-        for column, value in [entry for entry in row.items() if isinstance(entry[1], dict)]:
-            row.update((path, part) for path, part in _parts(column, value) if path not in given)
+        for column, value in [entry for entry in row.items() if isinstance(entry[1], dict | list)]:
+            row.update((path, part) for path, part in _parts(column, value, several) if path not in given)
         if row.keys() - columns.keys():
             columns.update(dict.fromkeys(row))
     return RowTable(tuple(columns), rows)
 
 
-def _parts(path: str, value: dict[str, Any], depth: int = 1) -> Iterator[tuple[str, Any]]:
-    for name, part in value.items():
+def _parts(path: str, value: Any, several: Set[str], depth: int = 1) -> Iterator[tuple[str, Any]]:
+    """What lies in a cell, with its path; lists in `several` are left whole."""
+    if _is_lone(value) and path not in several:
+        path, value = f"{path}.0", value[0]
+    for name, part in value.items() if isinstance(value, dict) else ():
         yield f"{path}.{name}", part
-        if isinstance(part, dict) and depth < DEEPEST:
-            yield from _parts(f"{path}.{name}", part, depth + 1)
+        if depth < DEEPEST:
+            yield from _parts(f"{path}.{name}", part, several, depth + 1)
+
+
+def _several(path: str, value: Any, depth: int = 1) -> Iterator[str]:
+    """The lists in a cell that hold anything but one object."""
+    if isinstance(value, list) and value and not _is_lone(value):
+        yield path
+        return
+    if _is_lone(value):
+        path, value = f"{path}.0", value[0]
+    if isinstance(value, dict) and depth <= DEEPEST:
+        for name, part in value.items():
+            yield from _several(f"{path}.{name}", part, depth + 1)
+
+
+def _is_lone(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict)
 
 
 def _kind(value: Any) -> str:

@@ -22,7 +22,7 @@ ANSWER_WORDS = frozenset(
 WEAK_ANSWER_WORDS = frozenset(
     (
         *("stars", "rating", "score", "priority", "status", "severity", "code", "total", "amount", "value"),
-        *("emotion",),
+        *("emotion", "section"),
     )
 )
 SETTLED_WORDS = frozenset(
@@ -40,7 +40,7 @@ RECORD_WORDS = frozenset(
         *("created", "updated", "modified", "channel", "source", "language", "lang", "locale", "url"),
         *("link", "email", "phone", "version", "confidence", "comment", "comments", "note", "notes"),
         *("country", "region", "author", "user", "username", "index", "idx", "number", "no", "row", "ip", "device"),
-        *("browser", "batch", "agent"),
+        *("browser", "batch", "agent", "start", "end", "offset", "begin", "position", "byline"),
     )
 )
 """Words for what is recorded about a row, and neither asked nor answered."""
@@ -153,7 +153,14 @@ def guess(
     rivals = tuple(
         column for value, column in others if said[found] - value < NEAR and value > -2.0 and column not in beside
     )
+    if question in said and found in asked and _turned(asked, said, question, found) < NEAR:
+        rivals = (question, *rivals)
     return ColumnGuess(question, found, rivals)
+
+
+def _turned(asked: Mapping[str, float], said: Mapping[str, float], question: str, answer: str) -> float:
+    """By how much the pair outweighs the same two columns the other way round."""
+    return asked[question] + said[answer] - asked[answer] - said[question]
 
 
 def asked_together(columns: Mapping[str, ColumnProfile], question: str, taken: Collection[str]) -> list[str]:
@@ -215,27 +222,52 @@ def _record(column: str) -> float:
     return 4.0 * (bool(words & (RECORD_WORDS | FOREIGN_RECORDS)) or identity or named in (*IDS, *GROUPS))
 
 
+def _either(words: Collection[str]) -> set[str]:
+    """Words, and what those that end in s may be the plural of."""
+    return {*words, *(word[:-1] for word in words if word.endswith("s"))}
+
+
+def _lies_in_answer(column: str) -> bool:
+    """Whether it is a part of an object that is called an answer: `answers.text`."""
+    return any(set(words_of(part)) & ANSWER_WORDS for part in column.split(".")[:-1])
+
+
+def _is_lone_part(name: str, columns: Mapping[str, ColumnProfile]) -> bool:
+    """Whether it is all that the object around it says: the rest is recorded about it, or the same in every row."""
+    around = name.split(".")[:-1]
+    while around and not set(words_of(around[-1])) & ANSWER_WORDS:
+        around.pop()
+    within = [column for other, column in columns.items() if other.startswith(f"{'.'.join(around)}.")]
+    saying = [column.name for column in within if not (column.objects or column.constant or _record(column.name))]
+    return saying == [name]
+
+
 def _as_question(column: ColumnProfile) -> float:
     words = set(words_of(column.name))
-    weight = max(_named(column.name, QUESTIONS), 3.0 * bool(words & set(QUESTIONS)))
-    told = (
-        column.words >= TELLS and column.unique and "_".join(words_of(column.name)) in GROUPS
-    )  # what a customer said, not which one
-    weight += min(3.0, column.words / 6.0) + column.unique - 3.0 * column.missing
-    weight -= 0.0 if told else _record(column.name)
+    weight = max(_named(column.name, (*QUESTIONS, "q")), 3.0 * bool(words & set(QUESTIONS)))
+    weight = max(weight, 2.0 * bool(words & COMPANION_WORDS)) + 2.0 * column.asks - 3.0 * _lies_in_answer(column.name)
+    weight += min(3.0, column.words / 6.0) + column.unique - 3.0 * column.missing - 2.0 * column.sets
+    told = column.words >= TELLS and column.distinct >= 0.9 * column.filled  # what a customer said, not which one
+    called = "_".join(words_of(column.name)) in GROUPS and column.unique
+    weight -= _record(column.name) * (1.0 if not told else 0.0 if called else 0.5)
     weight -= 4.0 * (column.numbers + column.dates + column.addresses + column.objects) + 3.0 * column.lists
     return weight - 3.0 * bool(words & ANSWER_WORDS) - 2.0 * column.is_categorical - 5.0 * column.constant
 
 
 def _as_answer(column: ColumnProfile, source: DataSource, columns: Mapping[str, ColumnProfile]) -> float:
     words = set(words_of(column.name))
-    answers = 4.0 * bool(words & (ANSWER_WORDS | FOREIGN_ANSWERS))
-    weight = max(_named(column.name, ANSWERS), answers, 1.0 * bool(words & WEAK_ANSWER_WORDS))
+    answers = 4.0 * bool(_either(words) & (ANSWER_WORDS | FOREIGN_ANSWERS))
+    within = 3.0 * (_lies_in_answer(column.name) and _is_lone_part(column.name, columns))
+    weak = 1.0 * bool(_either(words) & WEAK_ANSWER_WORDS)
+    weight = max(_named(column.name, (*ANSWERS, "a", "ans")), answers, within, weak) - 3.0 * column.asks
     weight += 1.5 * bool(words & SETTLED_WORDS) - 3.0 * bool(words & DOUBTFUL_WORDS) - _record(column.name)
-    weight += 1.5 * column.is_categorical + 0.5 * column.lists + 0.5 * (source.columns[-1] == column.name)
+    weight += (
+        1.5 * (column.is_categorical or column.sets) + 0.5 * column.lists + 0.5 * (source.columns[-1] == column.name)
+    )
     weight -= 3.0 * column.missing + 3.0 * (column.dates + column.addresses) + 6.0 * column.constant
     weight -= 2.0 * (column.words > 30.0) + 2.0 * (column.is_token and column.numbers < 0.5)
     if column.objects:
         parts = [words_of(other) for other in columns if other.startswith(f"{column.name}.")]
-        weight -= 3.0 * any(set(part) & ANSWER_WORDS for part in parts)
-    return weight
+        lone = any(_is_lone_part(other, columns) for other in columns if other.startswith(f"{column.name}."))
+        weight -= 3.0 * (lone or any(set(part) & ANSWER_WORDS for part in parts))
+    return weight - 2.0 * (".0." in column.name)  # a part of a list that might hold more

@@ -27,6 +27,10 @@ class Manifest:
     """The index from which rows counted as near-duplicates and stayed together; None: not all of them could."""
 
 
+class OtherRule(WhetError):
+    """The splits were drawn by another rule than the one asked for."""
+
+
 def manifest_path(data: Path, given: str) -> Path:
     """Where the manifest of `data` lies unless another place is given."""
     return Path(given) if given else data.with_name(f"{data.name}.splits.json")
@@ -46,7 +50,7 @@ def read_manifest(path: Path, rule: Mapping[str, Any]) -> Manifest | None:
         raise WhetError(f"{path}: is not a manifest of splits; restore or delete it") from None
     changed = next((name for name in rule if made.get(name) != rule[name]), None)
     if changed is not None:
-        raise WhetError(
+        raise OtherRule(
             f"{path}: the splits were made with {changed} = {made.get(changed)!r}, not {rule[changed]!r}; go back "
             "to it, or delete the file to draw new splits (but then what was trained on may come to be tested)"
         )

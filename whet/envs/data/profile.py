@@ -56,6 +56,10 @@ class ColumnProfile:
     words: float
     """Mean words of a cell."""
     longest: int
+    asks: float = 0.0
+    """Cells that end in a question mark."""
+    sets: bool = False
+    """Whether cells hold several of a few labels each."""
 
     @property
     def missing(self) -> float:
@@ -81,6 +85,12 @@ class ColumnProfile:
         return self.unique and self.words <= 1.2 and self.longest <= 64
 
 
+ASKING = ("?", "？", "؟")
+"""What stands at the end of a question."""
+
+LONGEST_SET = 200
+"""Signs of a cell that may still be a set of labels; longer ones are not taken apart to see."""
+
 MARKS = frozenset({"0", "1", "0.0", "1.0", "true", "false", "yes", "no", "x", "y", "n", "t", "f"})
 
 
@@ -96,6 +106,7 @@ def profile(source: DataSource, column: str) -> ColumnProfile:
     filled = [value for value in cells if not is_missing(value)]
     texts = [cell(value).strip() for value in filled]
     count = max(1, len(filled))
+    longest = max(map(len, texts), default=0)
     return ColumnProfile(
         column,
         len(cells),
@@ -107,7 +118,9 @@ def profile(source: DataSource, column: str) -> ColumnProfile:
         sum(_DATE.fullmatch(text) is not None for text in texts) / count,
         sum(_ADDRESS.fullmatch(text) is not None for text in texts) / count,
         sum(len(text.split()) for text in texts) / count,
-        max(map(len, texts), default=0),
+        longest,
+        sum(text.endswith(ASKING) for text in texts) / count,
+        longest <= LONGEST_SET and label_sets(filled) is not None,
     )
 
 

@@ -7,9 +7,9 @@ line for each thing that was assumed and one for each that could as well be othe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import orjson
 
@@ -22,10 +22,11 @@ from whet.envs.data.checks.quantity import is_quantity
 from whet.envs.data.checks.spans import span_of
 from whet.envs.data.columns import known, obvious
 from whet.envs.data.guess import ANSWER_WORDS, ColumnGuess, asked_together, guess, needs_no_caption, options_among
-from whet.envs.data.profile import ColumnProfile, is_code, is_mark, is_missing, label_sets, profile, words_of
+from whet.envs.data.profile import ASKING, ColumnProfile, is_code, is_mark, is_missing, label_sets, profile, words_of
 from whet.envs.data.source import SIDES, DataSource
 from whet.envs.data.template import Template, cell
 from whet.errors import WhetError
+from whet.types import SPLITS, Split
 
 OPTIONS = ("options", "choices", "alternatives", "candidates", "choices.text", "options.text")
 TESTS, ENTRIES = ("tests", "test_list", "test", "unit_tests", "assertions"), ("entry_point", "entry", "function_name")
@@ -35,6 +36,8 @@ LEAST_MARKS = 3
 """Columns of true and false that make labels; two may well be two questions."""
 FEW = 5
 """Labels, of which more are seldom asked for by questions of many kinds."""
+SELECT = 0.33
+"""The share of train rows that is taken for select where given splits name none."""
 LONG = 8.0
 """Mean words of a cell that holds a text, not a value."""
 
@@ -128,16 +131,28 @@ def _propose_splits(
 ) -> None:
     if source.sides is not None:
         proposal.assumed.append("the folder gives the splits")
+        _fill_sides(proposal, set(source.sides), "the folder")
         return
     column = obvious(source.columns, names.SPLIT_COLUMNS, proposal.taken)
     if column is not None and all(cell(row.get(column)).strip().casefold() in SIDES for row in source.rows):
         proposal.assume(f"column {column!r} gives the splits", split=column)
+        given = {SIDES[cell(row.get(column)).strip().casefold()] for row in source.rows}
+        _fill_sides(proposal, given, f"column {column!r}")
         return
     group = wishes.group or _group(source, columns, proposal, wishes)
     if group is not None:
         said = ", as you said" if wishes.group else ""
         proposal.assume(f"rows with the same {group!r} stay on one side of the splits{said}", group=group)
     proposal.assume("half of the rows are for training, a quarter each for select and test", split=[0.5, 0.25, 0.25])
+
+
+def _fill_sides(proposal: DataProposal, given: Collection[Split], who: str) -> None:
+    """Select rows out of train where given splits name none, as published data seldom does; other gaps are told."""
+    if "select" not in given and "train" in given:
+        proposal.assume(f"{who} names no rows for select (val): a third of the train rows are taken", select=SELECT)
+    for side in SPLITS:
+        if side not in given and side != "select":
+            proposal.unsure.append(f"{who} names no {side} rows, which `whet train` needs: add some to the data")
 
 
 def _group(
@@ -228,6 +243,8 @@ def _propose_check(
         known_labels: dict[str, Any] = {"labels": labels} if 0 < len(labels) <= MOST_CLASSES else {}
         told = f"the answer is spans of {question!r}, compared by their words and labels"
         proposal.assume(told, check="spans", source=question, **known_labels)
+    elif column.lists == 1.0 and column.is_categorical and all(_is_single(value) for value in cells):
+        _assume_labels(proposal, [cell(value[0] if _is_single(value) else value).strip() for value in cells])
     elif column.lists == 1.0:
         proposal.assume("a row lists several accepted answers, compared as EM does", check="em")
         objects = any(isinstance(part, dict) for value in cells for part in value or [])
@@ -294,7 +311,7 @@ def _take_check(
         elif listed:
             proposal.assume("the answer is checked by choice, as you said", check="choice", options=list(listed))
         else:
-            _assume_labels(proposal, [cell(value).strip() for value in cells])
+            _assume_labels(proposal, [cell(value[0] if _is_single(value) else value).strip() for value in cells])
     elif check == "code" and (tests := obvious(source.columns, TESTS)):
         _assume_tests(source, proposal, tests, cells)
     elif check == "set" and (found := label_sets(cells)):
@@ -360,6 +377,11 @@ def _propose_text_check(proposal: DataProposal, values: Sequence[str]) -> None:
         proposal.unsure.append("long answers are poorly checked by their words: say --check rubric or --check python")
 
 
+def _is_single(value: Any) -> TypeGuard[list[Any]]:
+    """Whether a cell is a list of one value, which labelling tools write for one label."""
+    return isinstance(value, list) and len(value) == 1 and not isinstance(value[0], dict | list)
+
+
 def _is_object(value: Any) -> bool:
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
@@ -417,6 +439,6 @@ def _tell_left_out(columns: Mapping[str, ColumnProfile], proposal: DataProposal,
 def _tell_free_answers(source: DataSource, proposal: DataProposal, question: str, wishes: Wishes) -> None:
     """Doubt many labels where each row asks a question of its own: they may be answers that come again by chance."""
     labels = proposal.args.get("choices")
-    asking = sum(cell(row.get(question)).rstrip().endswith(("?", "？", "؟")) for row in source.rows)
+    asking = sum(cell(row.get(question)).rstrip().endswith(ASKING) for row in source.rows)
     if isinstance(labels, list) and len(labels) > FEW and asking * 2 > len(source.rows) and not wishes.check:
         proposal.unsure.append(f"the {len(labels)} labels may be free answers to questions: say --check em")

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from whet.envs.data.arguments import DataSettings
 from whet.envs.data.manifest import Manifest, manifest_path, read_manifest, write_manifest
 from whet.envs.data.source import SIDES, DataSource
-from whet.envs.data.splits import Traits, drop_overlap, enough, make_splits, refuse_overlap
+from whet.envs.data.splits import Traits, drop_overlap, enough, make_splits, refuse_overlap, units_of
 from whet.envs.data.template import cell
 from whet.envs.near import LADDER, NearIndex
 from whet.errors import WhetError, nearest
+from whet.keys import seed_for
 from whet.types import Label, Split
 
 
@@ -39,9 +40,27 @@ def take_sides(
         keys = _keys(traits, identities)
         return RowSides(tuple((at, made.sides[key]) for at, key in enumerate(keys)), True, made.near)
     if settings.drop_overlap:
-        return RowSides(tuple((index, given[index]) for index in drop_overlap(traits, given)))
+        kept = set(drop_overlap(traits, given))
+        return RowSides(
+            tuple((index, side) for index, side in enumerate(_selected(traits, given, settings)) if index in kept)
+        )
     refuse_overlap(traits, given, settings.columns.group, source.place)
-    return RowSides(tuple(enumerate(given)))
+    return RowSides(tuple(enumerate(_selected(traits, given, settings))))
+
+
+def _selected(traits: Sequence[Traits], given: Sequence[Split], settings: DataSettings) -> Sequence[Split]:
+    """Given sides, with the asked share of train as select where they name none; test rows stay what they are.
+
+    Each unit of rows is drawn by what it asks first, so that rows appended later move none of the others.
+    """
+    if not settings.select or "select" in given:
+        return given
+    sides = list(given)
+    for unit in units_of(traits):
+        drawn = seed_for("select", settings.seed, traits[unit[0]].content) % 10_000 < settings.select * 10_000
+        for index in unit:
+            sides[index] = "select" if drawn and given[index] == "train" else given[index]
+    return sides
 
 
 def _traits(source: DataSource, settings: DataSettings, seen: Sequence[tuple[Label, str]]) -> list[Traits]:

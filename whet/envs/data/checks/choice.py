@@ -70,6 +70,8 @@ class ChoiceCheck(AnswerCheck):
         assert self.answer is not None
         options = self._options(row, place)
         value = row.get(self.answer)
+        if isinstance(value, list) and len(value) == 1:
+            (value,) = value  # as labelling tools write one label
         right = _index(value, options, lettered=self.lettered)
         if right is None:
             hint = nearest(cell(value), options) or f" They are: {', '.join(options)[:200]}."

@@ -27,6 +27,10 @@ def verdict(code: int, stdout: str, stderr: str) -> Score:
         said = _claim(lines[-1]) if lines else None
         feedback = str(said.get("feedback", ""))[-TOLD:] if said else ""
         return failed("wrong", f"exit code {code}: {feedback or told}", exit_code=code)
+    if not claims and lines and "score" in stdout and (lines[-1].startswith("{") or lines[-1].endswith("}")):
+        return failed(
+            "bad_verdict", f"the output ends in a score that is not JSON in one line: {stdout[-200:].strip()}"
+        )
     if not claims:
         return solved(exit_code=0.0)
     if len(claims) > 1 or claims[0] != len(lines) - 1:
