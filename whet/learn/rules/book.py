@@ -23,6 +23,9 @@ CHECKLIST = "G0"
 
 RULE_ID = re.compile(r"[SG](0|[1-9]\d*)")
 
+ABLATION = "ablation"
+"""The source of a removal that nobody asked for."""
+
 LONGEST = 600
 """Characters that one rule may have."""
 

@@ -1,0 +1,36 @@
+"""Where a run starts: its one mission, and the book that it begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from whet.envs.base import Environment
+from whet.errors import WhetError
+from whet.learn.rules.book import CHECKLIST, RuleBook, checked
+from whet.types import Playbook, Rule
+
+PLAIN_CHECKLIST = "Decide by what is shown, and by the rules here."
+"""The checklist of a mission that has none of its own."""
+
+
+def one_mission(env: Environment, tasks: Mapping[Any, Sequence[int]]) -> str:
+    """The mission of a run: all of its tickets are of one."""
+    found = dict.fromkeys(
+        str(env.task(split, index).data.get("mission", "")) for split, several in tasks.items() for index in several
+    )
+    if len(found) > 1:
+        names = ", ".join(list(found)[:3])
+        raise WhetError(
+            f"{env.name}: a rule book is for one mission, and there are {len(found)} ({names} …); "
+            "name one: --set env.args.mission=NAME"
+        )
+    return next(iter(found), "") or env.name
+
+
+def first_book(env: Environment, tasks: Sequence[int], playbook: Playbook) -> RuleBook:
+    """Where the book starts: what the playbook brings, else the mission's own rules, else a plain checklist."""
+    if playbook.rules:
+        return checked(playbook.rules, "the rule book to start from")
+    own = tuple(env.rule_book(env.task("train", tasks[0])))
+    return checked(own or (Rule(CHECKLIST, PLAIN_CHECKLIST),), f"the rules of {env.name}")
