@@ -119,7 +119,7 @@ class PairedGate:
         grown = bank.extended(decision.draws)
         if not decision.accepted:
             return replace(grown, score=self._score(grown))
-        kept = isinstance(self.rule, RoundsPace) and self.rule.keeps
+        kept = isinstance(self.rule, RoundsPace) and self.rule.keeps and bank.tasks > SMALL
         if not isinstance(self.rule, RacePace) or bank.tasks <= SMALL:
             return bank.succeeded(decision.draws, [kept] * bank.tasks, decision.candidate_score)
         tally = stocked(self.metric, grown)
