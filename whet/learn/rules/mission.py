@@ -28,6 +28,15 @@ def one_mission(env: Environment, tasks: Mapping[Any, Sequence[int]]) -> str:
     return next(iter(found), "") or env.name
 
 
+def refuse_strange_golden(env: Environment, golden: Sequence[int]) -> None:
+    """Golden tickets are train tasks that exist: any other would be held by every rule."""
+    size = env.size("train")
+    strange = [task for task in golden if task < 0 or (size is not None and task >= size)]
+    if strange:
+        there = "" if size is None else f"; there are {size}, counted from 0"
+        raise WhetError(f"{env.name}: rules.golden names train task {strange[0]}, which does not exist{there}")
+
+
 def first_book(env: Environment, tasks: Sequence[int], playbook: Playbook) -> RuleBook:
     """Where the book starts: what the playbook brings, else the mission's own rules, else a plain checklist."""
     if playbook.rules:

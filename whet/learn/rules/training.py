@@ -27,7 +27,7 @@ from whet.learn.rules.cases import hard_cases
 from whet.learn.rules.config import RulesConfig
 from whet.learn.rules.distil import DistilledChats, distil
 from whet.learn.rules.filters import PoolWords, admitted
-from whet.learn.rules.mission import first_book, one_mission
+from whet.learn.rules.mission import first_book, one_mission, refuse_strange_golden
 from whet.learn.rules.noise import NoiseFloor, measure_noise
 from whet.learn.rules.pool import ProposePool
 from whet.learn.rules.proposers import proposer_named
@@ -83,6 +83,7 @@ class RuleSearch(Training):
         if not env.chooses:
             raise WhetError(f"{env.name}: its answers are no choices; rule search needs tasks whose answer is one")
         self.mission = one_mission(env, {"train": self.tasks, "select": self.shop.select})
+        refuse_strange_golden(env, self.config.rules.golden)
         start = self.judge.initial
         book = first_book(env, self.tasks, start.playbook)
         start = replace(start, playbook=book.within(start.playbook))
