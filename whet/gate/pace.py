@@ -100,7 +100,7 @@ class RoundsPace:
     """What the net gain must exceed `least_gain` by, in whole tasks."""
     keeps: bool = False
     """Whether the draws of an accepted candidate stand for it when it is the incumbent. It was chosen for them, so they
-    flatter it, and the next candidate has more to beat: fewer acceptances of any kind, for half the draws."""
+    flatter it, and the next candidate has more to beat: fewer acceptances of any kind, for fewer draws."""
 
     @property
     def draws(self) -> int:
