@@ -125,7 +125,8 @@ def rows_of(found: dict[tuple[str, float], Figures]) -> Iterator[Row]:
             f"rules_raised_any_{tag}",
             slightly,
             "accepted",
-            condition=f"of {ours.total('applied')}: a true rise of more than one failing ticket in a hundred",
+            condition=f"of {ours.total('applied')}: a true rise of more than one failing ticket in a hundred; "
+            f"{ours.total('raised_beyond')} of them by as much more than the planted change would",
         )
         cost = ours.total("draws") / max(1, ours.total("applied"))
         yield Row(

@@ -36,6 +36,12 @@ VOTES = 3
 COVERED = 0.7
 """Share of the tickets that a convention decides on which one rule of the book must give its verdict to count as it."""
 
+SLIGHT = 0.01
+"""The share of failing tickets from which a true rise of false releases is counted."""
+
+ALIKE = 0.5
+"""The share of common tickets from which a rule counts as a try at a planted convention."""
+
 RISE = 0.05
 """The bound on false releases among failing tickets that a change is accepted under."""
 
@@ -61,6 +67,8 @@ class RunFigures:
     applied: int
     raised: int
     raised_any: int
+    raised_beyond: int
+    """Of `raised_any`, those that raise them by more than the planted change in their place would."""
     rounds: int
     draws: int
     checklist: float
@@ -143,6 +151,33 @@ class World:
         """The share of failing tickets that a book releases where it is followed to the letter."""
         failing = [task for task in self.fresh if task.truth["label"] == "fail"]
         return sum(self.passes(task, book) for task in failing) / len(failing)
+
+    def due(self, before: RuleBook, after: RuleBook, strict: str) -> float:
+        """The rise of false releases that the planted change has which comes nearest to the one between two books.
+
+        The right change has one too: a rule that is too strict blocks some bad tickets by accident, and a convention
+        lets pass what another fails that is not learnt yet, or that only looks like what it excuses.
+        """
+        known = {rule.id for rule in before.active}
+        gone, new = known - {rule.id for rule in after.active}, [rule for rule in after.active if rule.id not in known]
+        if not new:
+            return self._rise(before, after) if gone == {strict} else 0.0
+        nearest = max(self.planted, key=lambda planted: self._agreement(planted.as_data(), new[0].predicate))
+        if self._agreement(nearest.as_data(), new[0].predicate) < ALIKE:
+            return 0.0
+        rules = tuple(replace(rule, predicate=nearest.as_data()) if rule is new[0] else rule for rule in after.rules)
+        return self._rise(before, replace(after, rules=rules))
+
+    def _rise(self, before: RuleBook, after: RuleBook) -> float:
+        first, second = (self.false_releases(book.within(Playbook())) for book in (before, after))
+        return second - first
+
+    def _agreement(self, mine: Any, theirs: Any) -> float:
+        """Of the tickets that either of two rules decides, the share on which both say the same."""
+        said = [(self.language.says(mine, task), self.language.says(theirs, task)) for task in self.fresh]
+        either = [pair for pair in said if pair != (None, None)]
+        same = sum(bool(first == second) for first, second in either)
+        return same / len(either) if either else 0.0
 
     def covered(self, book: Playbook) -> int:
         """How many planted conventions the book has: one rule each that gives the verdict where it decides."""
@@ -231,10 +266,12 @@ def in_memory(
 def figures_of(
     world: World, session: MemorySession, training: RuleSearch, start: Policy, draws: int, strict: int, name: str
 ) -> RunFigures:
-    books = [book.within(Playbook()) for _, book, _ in training.books]
-    released = [world.false_releases(book) for book in books]
+    books = [book for _, book, _ in training.books]
+    released = [world.false_releases(book.within(Playbook())) for book in books]
     rises = [after - before for before, after in pairwise(released)]
-    final = books[-1]
+    slight = [(rise, *pair) for rise, pair in zip(rises, pairwise(books), strict=True) if rise > SLIGHT]
+    beyond = [rise - max(0.0, world.due(before, after, name)) for rise, before, after in slight]
+    final = books[-1].within(Playbook())
     told = {rule.id for rule in final.told}
     return RunFigures(
         world.mission.code,
@@ -244,7 +281,8 @@ def figures_of(
         int(bool(strict) and name not in told),
         len(rises),
         sum(rise > RISE for rise in rises),
-        sum(rise > 0.01 for rise in rises),
+        len(slight),
+        sum(rise > SLIGHT for rise in beyond),
         len(training.rounds),
         draws,
         world.right_by([]),

@@ -175,6 +175,32 @@ def test_on_few_tasks_an_accepted_candidate_is_measured_afresh_everywhere(pace: 
     assert max(after.taken) > 0
 
 
+def test_at_the_pace_brief_the_draws_of_an_accepted_candidate_stand_for_the_next_incumbent() -> None:
+    gate = PairedGate(pace="brief")
+    bank = gate.open(60)
+    first = decide(gate, 60, noisy(1, 0.2, 0.9), bank)
+    assert first.accepted
+    bank = gate.carry(bank, first)
+    drawn = [draw for draw, _ in first.draws if draw.arm == "candidate"]
+    assert sum(map(len, bank.readings)) == len(drawn)
+    second = decide(gate, 60, noisy(2, 0.9, 0.9), bank)
+    assert first.rollouts("candidate") + second.rollouts("incumbent") <= 60 * PACES["brief"].draws // 2
+
+
+def test_what_was_chosen_for_its_draws_does_not_let_its_equal_in() -> None:
+    """Its draws flatter an incumbent, so that a candidate as good as it is falls short rather than through."""
+    gate = PairedGate(pace="brief")
+    accepted = false = 0
+    for seed in range(150):
+        bank = gate.open(40)
+        first = decide(gate, 40, noisy(seed, 0.5, 0.65), bank)
+        if first.accepted:
+            accepted += 1
+            false += decide(gate, 40, noisy(seed + 1000, 0.65, 0.65), gate.carry(bank, first)).accepted
+    assert accepted > 30
+    assert false <= 0.05 * accepted
+
+
 def test_the_draws_of_the_incumbent_accumulate_over_rejections() -> None:
     gate = PairedGate()
     bank = gate.open(40)

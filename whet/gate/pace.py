@@ -98,6 +98,9 @@ class RoundsPace:
     above_early: float = 1.3
     margin: float = 0.1
     """What the net gain must exceed `least_gain` by, in whole tasks."""
+    keeps: bool = False
+    """Whether the draws of an accepted candidate stand for it when it is the incumbent. It was chosen for them, so they
+    flatter it, and the next candidate has more to beat: fewer acceptances of any kind, for fewer draws."""
 
     @property
     def draws(self) -> int:
@@ -149,7 +152,7 @@ STEADY = RacePace(
 PATIENT = RoundsPace("patient", 0.05)
 """Every task, nothing dropped for a slow start: for the one candidate of a person, who has no other to try next."""
 
-BRIEF = RoundsPace("brief", 0.05, rounds=(1, 2), above=(0.9, 0.0), floors=(0.6,))
+BRIEF = RoundsPace("brief", 0.05, rounds=(1, 2), above=(0.9, 0.0), floors=(0.6,), keeps=True)
 """Every task, and of each no more than two draws of either side: for votes, which are steadier than single draws.
 
 The first two rounds of `patient`, the second being the last: fewer looks, and no lower a bar for the last of them."""

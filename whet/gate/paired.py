@@ -6,7 +6,7 @@ equally often. No draw is taken, and none is left out, because of the sign of a 
 
 The incumbent's draws accumulate and are used for every later candidate. When a candidate is accepted, its draws were
 part of what it was chosen for: the new incumbent is measured afresh, after a race over many tasks only where it
-differed from its predecessor.
+differed from its predecessor. At the pace `brief` they all stand: what flatters an incumbent makes its successor wait.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from whet.gate.alpha import AlphaBudget
 from whet.gate.decision import Decision
 from whet.gate.evidence import Bank, Reading, Trial
 from whet.gate.guard import Guard
-from whet.gate.pace import PACES, Pace, RacePace
+from whet.gate.pace import PACES, Pace, RacePace, RoundsPace
 from whet.gate.race import RaceTrial
 from whet.gate.rounds import RoundsTrial
 from whet.gate.statistic import prefixes, stocked
@@ -119,8 +119,9 @@ class PairedGate:
         grown = bank.extended(decision.draws)
         if not decision.accepted:
             return replace(grown, score=self._score(grown))
+        kept = isinstance(self.rule, RoundsPace) and self.rule.keeps and bank.tasks > SMALL
         if not isinstance(self.rule, RacePace) or bank.tasks <= SMALL:
-            return bank.succeeded(decision.draws, [False] * bank.tasks, decision.candidate_score)
+            return bank.succeeded(decision.draws, [kept] * bank.tasks, decision.candidate_score)
         tally = stocked(self.metric, grown)
         for draw, reading in decision.draws:
             if draw.arm == "candidate":

@@ -8,14 +8,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rules_world import GOOD, GREY, HARM, NULLS, RED, STRICT, Crates, config, proposing, searched, target, upsert
+from rules_world import (
+    GOOD,
+    GREY,
+    HARM,
+    NULLS,
+    RED,
+    STRICT,
+    Crates,
+    config,
+    judged,
+    proposing,
+    searched,
+    shown,
+    target,
+    upsert,
+)
 
-from whet.errors import WhetError
+from whet.errors import FaultError, WhetError
 from whet.keys import seed_for
 from whet.learn.rules.training import RuleSearch
 from whet.models.base import Request
 from whet.run.train import TrainResult
-from whet.types import Playbook, Rule
+from whet.types import Fault, Playbook, Rule
 
 QUICK: dict[str, Any] = {"train": {"steps": 2, "patience": 1, "test": 0}}
 
@@ -163,6 +178,36 @@ def test_golden_tickets_are_not_broken(tmp_path: Path) -> None:
     result = searched(tmp_path, settings, optimiser=proposing(upsert(RED)), env=Golden())
     assert fates(result)[f"upsert: {RED}"] == "golden"
     assert book_of(result) == {rule.text for rule in env.rule_book(env.task("train", 0))}
+
+
+def test_a_golden_ticket_without_an_answer_is_not_kept(tmp_path: Path) -> None:
+    """With the new rule the model gives out on the golden ticket: nothing shows that the rule keeps it."""
+    golden = next(n for n in range(10) if shown(n, "train")["colour"] == "green" and target_is_right(n))
+
+    def gives_out(request: Request) -> str:
+        if RED in request.messages[-1].text and f"Crate train{golden}-K" in request.messages[-1].text:
+            raise FaultError(Fault("http_500", "test", "the server gave out"))
+        return target(request)
+
+    settings = config(
+        train={"steps": 1, "test": 0},
+        rules={"ablations": False, "screen": 0, "golden": tuple(range(10))},
+        control={"patience": 0},
+    )
+    result = searched(tmp_path, settings, optimiser=proposing(upsert(RED)), target=gives_out)
+    record = result.training.rounds[0].records[0]
+    assert record.fate == "golden"
+    assert f"train/{golden}" in record.detail
+
+
+def target_is_right(index: int) -> bool:
+    return judged(shown(index, "train"), [STRICT]) == judged(shown(index, "train"), GOOD)
+
+
+@pytest.mark.parametrize("task", [60, -1])
+def test_a_golden_ticket_that_does_not_exist_is_refused(tmp_path: Path, task: int) -> None:
+    with pytest.raises(WhetError, match=f"rules.golden names train task {task}"):
+        searched(tmp_path, config(train={"steps": 1, "test": 0}, rules={"golden": (task,)}))
 
 
 def test_with_a_beam_several_books_live(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from whet.envs.data import DataEnvironment
 from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.verdict.language import TicketLanguage
 from whet.learn.rules.book import Operation, RuleBook
-from whet.learn.rules.miner import Miner, mine, worth
+from whet.learn.rules.miner import RELEASED, Miner, _at_stake, mine, worth
 from whet.learn.rules.predicate import WordLanguage, language_of, verdict_of
 from whet.learn.rules.types import PoolAttempt, RuleStep, TriedOperation
 from whet.learn.sealed import SealedEnvironment
-from whet.types import Rule, Task
+from whet.types import Label, Rollout, Rule, Score, Task, Ticket, Usage
 
 ROUTE = "Escape route check"
 TICKETS = 240
@@ -127,6 +127,20 @@ def test_a_rule_must_put_more_right_than_wrong_and_length_has_its_price() -> Non
     assert worth(9, 0) > 0
     assert worth(5, 5) < 0
     assert worth(9, 0, 3) < worth(9, 0, 2) < worth(9, 0, 1)
+
+
+def test_a_failing_ticket_let_pass_costs_more_than_a_ticket_put_right_gains(
+    route: GroupQc, tickets: list[Task]
+) -> None:
+    language = route.rule_language(tickets[0])
+    opening = next(each for each in language.openings(tickets) if each.verdict == "pass")
+    score = Score(1, 1.0, 1.0, {"failing": 1.0})
+    rollout = Rollout(Ticket("train", "train", 0), Label("t"), "k", "", "p", (), score, Usage())
+    caught = [PoolAttempt(task, "fail", "fail", rollout=rollout) for task in tickets]
+    unreported = [replace(attempt, rollout=None) for attempt in caught]
+    dear, plain = (_at_stake(opening, attempts, 0).counts(opening.applies) for attempts in (caught, unreported))
+    assert plain[1] > 0
+    assert dear == (0, RELEASED * plain[1])
 
 
 # --------------------------------------------------------------------------------------------- predicates

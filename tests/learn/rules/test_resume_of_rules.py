@@ -99,6 +99,8 @@ def test_with_approval_a_run_waits_for_a_person_and_goes_on(tmp_path: Path) -> N
         approve(first.folder, "s0009/b0/c0", PersonsWord(True))
     told = approve(first.folder, "", PersonsWord(True, "Ada", "seen on site"))
     assert "approved by Ada" in told
+    again = approve(first.folder, "", PersonsWord(True, "Bob"))
+    assert "approved by Bob, in the place of 'approved by Ada : seen on site'" in again, "until the run has read it"
     after = waiting_run(tmp_path)
     assert after.stopped == ""
     assert {rule.text for rule in after.best.told} & {RED, GREY}

@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import FromFunction
 from rules_world import HARM, RED, Crates, config, proposing, searched, upsert
 from typer.testing import CliRunner
 
 from whet.apps.rules.commands import app
-from whet.apps.rules.history import book_at, diff_lines, rolled_back
+from whet.apps.rules.history import approve, book_at, diff_lines, roll_back, rolled_back
 from whet.config.playbooks import read_playbook
 from whet.errors import WhetError
+from whet.learn.rules.approval import PersonsWord
 from whet.learn.rules.distil import distil
 from whet.learn.rules.types import PoolAttempt
+from whet.run.api import evaluate
 from whet.run.train import TrainResult
 from whet.types import Policy, Reply, Rollout, Score, Ticket, Turn, user
 
@@ -139,8 +142,21 @@ def test_a_book_is_shown_compared_and_rolled_back(run: TrainResult, tmp_path: Pa
     back = rolled_back(book, first, last + 1)
     assert diff_lines(first, back) == []
     assert {rule.id for rule in back.rules} == {rule.id for rule in book.rules}, "ids that came since stay taken"
-    with pytest.raises(WhetError, match="no step 99"):
-        book_at(run.folder, 99)
+    for never in (99, -1):
+        with pytest.raises(WhetError, match=f"no step {never}"):
+            roll_back(run.folder, never, tmp_path / "never.json")
+    assert not (tmp_path / "never.json").exists()
+
+
+def test_a_run_of_another_kind_has_no_rule_book(tmp_path: Path) -> None:
+    evaluated = evaluate(Crates(4, 4, 4), FromFunction(lambda request: "pass"), n=4, runs=tmp_path)
+    for act in (
+        lambda: book_at(evaluated.folder),
+        lambda: roll_back(evaluated.folder, 0, None),
+        lambda: approve(evaluated.folder, "", PersonsWord(True)),
+    ):
+        with pytest.raises(WhetError, match="is it a run of rule search"):
+            act()
 
 
 def test_the_commands_say_it(run: TrainResult, tmp_path: Path) -> None:

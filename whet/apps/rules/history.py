@@ -91,11 +91,13 @@ def awaiting(folder: Path) -> dict[str, str]:
 def approve(run: str | Path, purpose: str, said: PersonsWord, runs: Path = RUNS) -> str:
     """A person's word on a change that waits for it; `purpose` may be left out where only one does."""
     folder = find_run(run, runs)
+    steps_of(folder)  # says what is wrong where this is no run of rule search
     waiting = awaiting(folder)
     if not waiting:
         raise WhetError(f"{folder}: no change waits for a person")
     chosen = purpose or next(iter(waiting))
     if chosen not in waiting or (not purpose and len(waiting) > 1):
         raise WhetError(f"{folder}: {purpose or 'which change'}? These wait: {', '.join(waiting)}")
-    write_approval(folder, chosen, said)
-    return f"{chosen}: {said.words}; continue with: whet resume {folder}"
+    before = write_approval(folder, chosen, said)
+    instead = f", in the place of '{before.words}'" if before is not None else ""
+    return f"{chosen}: {said.words}{instead}; continue with: whet resume {folder}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whet.learn.rules.training import RulesLearner
+from whet.learn.rules.learner import RulesLearner
 
 LEARNER = RulesLearner()
 

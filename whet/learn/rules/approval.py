@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ def approved(shop: Workshop, purpose: str, candidate: Policy) -> PersonsWord | N
         if known is None:
             return None
         shop.ledger.add_effect(key, APPROVAL, purpose, asked, known)
-    return PersonsWord(bool(known["yes"]), str(known.get("by", "")), str(known.get("why", "")))
+    return _word(known)
 
 
 def read_approvals(folder: Path) -> dict[str, Any]:
@@ -58,7 +59,15 @@ def read_approvals(folder: Path) -> dict[str, Any]:
     return found
 
 
-def write_approval(folder: Path, purpose: str, said: PersonsWord) -> None:
-    """Put a person's word where the run finds it. What a run has read already cannot be taken back."""
+def _word(known: Mapping[str, Any]) -> PersonsWord:
+    return PersonsWord(bool(known["yes"]), str(known.get("by", "")), str(known.get("why", "")))
+
+
+def write_approval(folder: Path, purpose: str, said: PersonsWord) -> PersonsWord | None:
+    """Put a person's word where the run finds it; the word in whose place it stands, if there was one.
+
+    What a run has read already cannot be taken back.
+    """
     known = read_approvals(folder)
     write_json(folder / FILE, {**known, purpose: {"yes": said.yes, "by": said.by, "why": said.why}})
+    return _word(known[purpose]) if purpose in known else None

@@ -23,6 +23,17 @@ CHECKLIST = "G0"
 
 RULE_ID = re.compile(r"[SG](0|[1-9]\d*)")
 
+ABLATION = "ablation"
+"""The source of a removal that nobody asked for."""
+
+_NOT_PLAIN = (
+    (re.compile(r"```|~~~"), "a fence"),
+    (re.compile(r"<\|[^|<>]*\|>"), "a token of a chat template"),
+    (re.compile(r"[\x00-\x08\x0e-\x1b\x7f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]"), "an invisible character"),
+    (re.compile(r"^\s*[SG]\d+\s*[:.)]"), "an id before its words"),
+)
+"""What could end the list that a rule stands in, or let it pose as another rule."""
+
 LONGEST = 600
 """Characters that one rule may have."""
 
@@ -173,6 +184,8 @@ class RuleBook:
         words = same_words(operation.text)
         if not words:
             return RuleRefusal("empty", "a rule needs words")
+        if what := not_plain(operation.text):
+            return RuleRefusal("not_plain", f"it has {what}; a rule is a plain sentence")
         if len(operation.text) > LONGEST:
             return RuleRefusal("too_long", f"a rule has at most {LONGEST} characters, this one {len(operation.text)}")
         twin = next((rule for rule in self.rules if rule.status != "retired" and same_words(rule.text) == words), None)
@@ -204,6 +217,11 @@ def same_words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
+def not_plain(text: str) -> str:
+    """What a text has that no sentence of a rule has; '' where there is nothing."""
+    return next((what for shape, what in _NOT_PLAIN if shape.search(text)), "")
+
+
 def checked(rules: Sequence[Rule], where: str) -> RuleBook:
     """The book made of `rules`; one that no operation could have led to is refused."""
     strange = [rule.id for rule in rules if not RULE_ID.fullmatch(rule.id)]
@@ -215,6 +233,9 @@ def checked(rules: Sequence[Rule], where: str) -> RuleBook:
     for rule in rules:
         if not same_words(rule.text):
             raise WhetError(f"{where}: rule {rule.id} has no text")
+        learnt = rule.id.startswith("G") and rule.id != CHECKLIST
+        if learnt and (what := "several lines" if len(rule.text.splitlines()) > 1 else not_plain(rule.text)):
+            raise WhetError(f"{where}: rule {rule.id} has {what}; write it as a plain sentence")
         if rule.id.startswith("S") and rule.status != "active":
             raise WhetError(f"{where}: rule {rule.id} is structural and cannot be {rule.status}")
     if rules and not any(rule.id == CHECKLIST and rule.status == "active" for rule in rules):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from whet.learn.rules.book import Operation, RuleBook, RuleRefusal
+from whet.learn.rules.book import ABLATION, Operation, RuleBook, RuleRefusal
 from whet.learn.rules.types import PoolAttempt, TriedOperation
 
 _NAMES = (
@@ -72,6 +72,28 @@ def refuse(
     if barring:
         return RuleRefusal("tried_before", f"step {barring[-1].step} brought it: {barring[-1].outcome}")
     return None
+
+
+def admitted(
+    operations: Sequence[Operation], book: RuleBook, pool: PoolWords, tried: Sequence[TriedOperation], most: int
+) -> Iterator[tuple[Operation, RuleRefusal | None]]:
+    """At most so many operations that may be tried, and those that may not, with why; a removal that only fills a spare
+    place is passed over in silence."""
+    seen: set[str] = set()
+    for operation in operations:
+        fills = operation.source == ABLATION
+        if len(seen) >= most and fills:
+            return
+        refusal = refuse(operation, book, pool, tried)
+        if refusal is None and operation.signature in seen:
+            refusal = RuleRefusal("duplicate", "it was brought twice in this round")
+        if refusal is None and len(seen) >= most:
+            refusal = RuleRefusal("no_place", f"a round judges {most} operations")
+        if refusal is None:
+            seen.add(operation.signature)
+        elif fills:
+            continue
+        yield operation, refusal
 
 
 def _may_help_later(attempt: TriedOperation) -> bool:

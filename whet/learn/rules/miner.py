@@ -3,7 +3,8 @@
 A rule is a few features of a task that lead to a verdict: something lacking at a kind of site before some day, a fault
 that is let pass where something else is seen, words of a prompt. Candidates are grown by beam search. What counts for
 one are the tickets on which the policy says otherwise: those that it would put right (`fixed`), and those that it would
-put wrong (`broken`). The best is the one whose surplus is largest at its lower bound.
+put wrong (`broken`), a false release at a higher price. The best is the one whose surplus is largest at its lower
+bound.
 
 It knows what a policy is shown and the truths of train tasks, nothing else. Each rule is a sentence in the
 environment's language with a predicate that runs (`whet.envs.language`), so that where it fires can be measured.
@@ -45,6 +46,10 @@ FINISHED = 16
 ALIKE = 0.6
 """Share of common tickets above which two rules are one idea: the better one is brought."""
 
+RELEASED = 3.0
+"""Tickets put right that one failing ticket let pass must be made up for by: a rule that lets pass a little too much
+gains more than it loses, so the gate's gain does not show it, and its bound only what is large."""
+
 CITED = 12
 """Tickets that are named as evidence."""
 
@@ -60,6 +65,8 @@ class MinedRule:
     features: int
     chance: float
     """The odds of being right that a rule of this kind has where it fires on everything."""
+    price: float = 0.0
+    """What the tickets put wrong cost, in tickets put right."""
 
     @property
     def support(self) -> int:
@@ -71,11 +78,11 @@ class MinedRule:
 
     @property
     def lift(self) -> float:
-        return odds(self.support, self.harm) / self.chance
+        return odds(self.support, self.price) / self.chance
 
     @property
     def worth(self) -> float:
-        return worth(self.support, self.harm, self.features)
+        return worth(self.support, self.price, self.features)
 
     def like(self, other: MinedRule) -> float:
         """How much the tickets that two rules decide are the same."""
@@ -84,12 +91,12 @@ class MinedRule:
         return (mine & theirs).bit_count() / both if both and self.verdict == other.verdict else 0.0
 
 
-def worth(fixed: int, broken: int, features: int = 1) -> float:
+def worth(fixed: int, broken: float, features: int = 1) -> float:
     """The surplus of tickets put right, at its lower bound; each further feature must earn its place."""
     return fixed - broken - CAUTION * math.sqrt(fixed + broken) - LENGTH * (features - 1)
 
 
-def odds(fixed: int, broken: int) -> float:
+def odds(fixed: int, broken: float) -> float:
     return (fixed + 0.5) / (broken + 0.5)
 
 
@@ -204,24 +211,35 @@ class _Stakes:
 
     fixable: int
     breakable: int
+    failing: int = 0
+    """Those of `breakable` that fail, and would be released."""
 
-    def counts(self, fires: int) -> tuple[int, int]:
-        return (fires & self.fixable).bit_count(), (fires & self.breakable).bit_count()
+    def counts(self, fires: int) -> tuple[int, float]:
+        """Tickets put right, and the price of those put wrong."""
+        released = (fires & self.failing).bit_count()
+        return (fires & self.fixable).bit_count(), (fires & self.breakable).bit_count() + (RELEASED - 1.0) * released
 
     @property
     def chance(self) -> float:
         """The odds of being right that a rule has which fires on all of them."""
-        return odds(self.fixable.bit_count(), self.breakable.bit_count())
+        return odds(*self.counts(self.fixable | self.breakable))
 
 
 def _at_stake(opening: RulePlace, attempts: Sequence[PoolAttempt], overruled: int) -> _Stakes:
     """What a rule of this kind could change. A ticket that is wrong either way is neither put right nor wrong."""
-    fixable = breakable = 0
+    fixable = breakable = failing = 0
     for place, attempt in enumerate(attempts):
         if attempt.verdict != opening.verdict and (opening.applies & ~overruled) >> place & 1:
             fixable |= (attempt.truth == opening.verdict) << place
             breakable |= attempt.right << place
-    return _Stakes(fixable, breakable)
+            failing |= (attempt.right and _fails(attempt)) << place
+    return _Stakes(fixable, breakable, failing)
+
+
+def _fails(attempt: PoolAttempt) -> bool:
+    """Whether the ticket is one that must not be released, where the environment reports that."""
+    score = attempt.rollout.score if attempt.rollout is not None else None
+    return score is not None and score.parts.get("failing", 0.0) > 0.0
 
 
 Grown = tuple[Feature, ...]
@@ -282,7 +300,7 @@ def _fits(opening: RulePlace, grown: Grown, feature: Feature) -> bool:
     return feature not in grown and of_sort < opening.most.get(feature.sort, DEPTH)
 
 
-def _information(fixed: int, broken: int) -> float:
+def _information(fixed: int, broken: float) -> float:
     """The bits in being told that a ticket with these features is to be put right."""
     return math.log2((fixed + 0.5) / (fixed + broken + 1.0))
 
@@ -294,5 +312,6 @@ def _written(
     written = language.write(opening, features)
     fires = sum(1 << place for place, task in enumerate(tasks) if language.says(written.predicate, task) is not None)
     fixed, broken = fires & stakes.fixable, fires & stakes.breakable
-    rule = MinedRule(written, opening.verdict, fixed, broken, len(features), stakes.chance)
+    price = stakes.counts(fires)[1]
+    rule = MinedRule(written, opening.verdict, fixed, broken, len(features), stakes.chance, price)
     return rule if rule.support >= SUPPORT and rule.worth > 0 and rule.lift >= LIFT else None

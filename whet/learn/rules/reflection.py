@@ -80,6 +80,7 @@ def _operation(entry: Mapping[str, Any], step: RuleStep) -> Operation | RuleRefu
         return RuleRefusal("unreadable", str(problem))
     if op not in OPERATIONS:
         return RuleRefusal("unknown_operation", f"{op!r} is none of {', '.join(OPERATIONS)}")
+    text = text.strip().removeprefix(f"{target}:") if target else text
     shown = {attempt.task.id for attempt in step.attempts}
     evidence = tuple(task for task in texts_in(entry, "evidence") if task in shown)
     merged = tuple(rule for rule in texts_in(entry, "merged") if rule != target)

@@ -8,42 +8,38 @@ rejected is remembered; what was filtered is on record; a run that is started ag
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.gate.paired import PairedGate
-from whet.keys import digest, policy_digest, seed_for
+from whet.keys import digest
 from whet.learn.candidate import Candidate
 from whet.learn.judge import Judge, Standing, known
-from whet.learn.learner import Assignment, Learner, Training
-from whet.learn.prompt_text import prompts_beside
+from whet.learn.learner import Training
 from whet.learn.rules.approval import approved
 from whet.learn.rules.artifacts import RuleFiles
-from whet.learn.rules.book import CHECKLIST, Operation, RuleBook, RuleRefusal, checked
-from whet.learn.rules.cases import attempts_of, hard_cases
-from whet.learn.rules.config import ROOM, RulesConfig
+from whet.learn.rules.book import ABLATION, Operation, RuleBook, RuleRefusal
+from whet.learn.rules.cases import hard_cases
+from whet.learn.rules.config import RulesConfig
 from whet.learn.rules.distil import DistilledChats, distil
-from whet.learn.rules.filters import PoolWords, refuse
+from whet.learn.rules.filters import PoolWords, admitted
+from whet.learn.rules.mission import first_book, one_mission, refuse_strange_golden
 from whet.learn.rules.noise import NoiseFloor, measure_noise
+from whet.learn.rules.pool import ProposePool
 from whet.learn.rules.proposers import proposer_named
 from whet.learn.rules.records import Branch, BranchRound, Fate, OperationRecord, Round
+from whet.learn.rules.report import round_text, summary_of
 from whet.learn.rules.screen import TicketScreen, regressions
 from whet.learn.rules.types import PoolAttempt, RuleProposer, RuleStep, TriedOperation
 from whet.learn.workshop import Spent, Workshop
 from whet.rollout.session import Halted
-from whet.types import Playbook, Policy, Rule
 
 ORIGIN = "rule_search"
 FIRST = "b0"
-PLAIN_CHECKLIST = "Decide by what is shown, and by the rules here."
-"""The checklist of a mission that has none of its own."""
-
 MOMENT = "moment"
 """The kind of effect that remembers when something happened first."""
 
@@ -72,20 +68,22 @@ class RuleSearch(Training):
     steps_done: int = 0
     spent: str = ""
     files: RuleFiles = field(init=False)
+    pool: ProposePool = field(init=False)
     _fresh: int = 1
     _names: int = 0
-    _known: dict[str, dict[int, PoolAttempt]] = field(default_factory=dict)
     _told: int = 0
     _noise_told: bool = False
 
     def __post_init__(self) -> None:
         self.files = RuleFiles()
+        self.pool = ProposePool(self.shop, self.config, self.tasks)
         env = self.shop.env
         if not self.tasks:
             raise WhetError(f"{env.name}: there are no train tasks to propose from")
         if not env.chooses:
             raise WhetError(f"{env.name}: its answers are no choices; rule search needs tasks whose answer is one")
         self.mission = one_mission(env, {"train": self.tasks, "select": self.shop.select})
+        refuse_strange_golden(env, self.config.rules.golden)
         start = self.judge.initial
         book = first_book(env, self.tasks, start.playbook)
         start = replace(start, playbook=book.within(start.playbook))
@@ -102,7 +100,7 @@ class RuleSearch(Training):
     async def run(self) -> None:
         """Rounds until nothing is gained any more, then the chats; or the baseline alone."""
         if self.config.rules.audit_only:
-            rolled = await self._attempts(self.branches[0].policy, self.tasks, "audit")
+            rolled = await self.pool.attempts(self.branches[0].policy, self.tasks, "audit")
             self.audited = tuple(sorted(rolled, key=lambda attempt: attempt.task.index))
             self.steps_done = 1
             self.moved()
@@ -157,7 +155,7 @@ class RuleSearch(Training):
         """Attempts, cases, proposals, candidates, and the gate's word on each."""
         branch, section = part.branch, self.config.rules
         where = f"s{number:04d}/{branch.name}"
-        part.attempts = await self._attempts(branch.policy, self._pool(number), where)
+        part.attempts = await self.pool.attempts(branch.policy, self.pool.of_round(number), where)
         part.cases = hard_cases(part.attempts, section.hard_cases, section.order)
         if not part.attempts:
             return
@@ -175,25 +173,12 @@ class RuleSearch(Training):
 
     def _candidates(self, number: int, part: BranchRound, operations: Sequence[Operation]) -> list[OperationRecord]:
         """Operations that may be tried, the spare places filled with removals; whatever is not tried is on record."""
-        most, pool = self.config.rules.candidates, PoolWords.of(part.attempts)
+        words = PoolWords.of(part.attempts)
+        brought = (*operations, *self._ablations(part.branch))
         chosen: list[OperationRecord] = []
-        seen: set[str] = set()
-        for operation in (*operations, *self._ablations(part.branch)):
-            fill = operation.source == "ablation"
-            if len(chosen) >= most and fill:
-                break
-            refusal = refuse(operation, part.branch.book, pool, self.tried)
-            if refusal is None and operation.signature in seen:
-                refusal = RuleRefusal("duplicate", "it was brought twice in this round")
-            if refusal is None and len(chosen) >= most:
-                refusal = RuleRefusal("no_place", f"a round judges {most} operations")
-            if refusal is not None:
-                if not fill:
-                    self._record(part, number, operation, refusal=refusal)
-                continue
-            seen.add(operation.signature)
-            record = self._record(part, number, operation)
-            if self._apply(part.branch, record):
+        for operation, refusal in admitted(brought, part.branch.book, words, self.tried, self.config.rules.candidates):
+            record = self._record(part, number, operation, refusal=refusal)
+            if refusal is None and self._apply(part.branch, record):
                 chosen.append(record)
         return chosen
 
@@ -202,7 +187,7 @@ class RuleSearch(Training):
         if not self.config.rules.ablations:
             return []
         why = "does the book do without it?"
-        return [Operation("remove", target=rule.id, reason=why, source="ablation") for rule in branch.book.learnt]
+        return [Operation("remove", target=rule.id, reason=why, source=ABLATION) for rule in branch.book.learnt]
 
     def _apply(self, branch: Branch, record: OperationRecord) -> bool:
         """Make the candidate: the book after the operation, and the policy that is told it."""
@@ -255,7 +240,8 @@ class RuleSearch(Training):
         for record in passed:
             if len(taken) == self.config.train.beam:
                 break
-            if broken := await self._breaks_golden(part.branch, record):
+            assert record.policy is not None
+            if broken := await self.pool.golden_broken(part.branch.policy, record.policy):
                 self._settle(part, record, "golden", f"it breaks {', '.join(broken)}, which no rule may")
                 continue
             if not self._approved(part, record):
@@ -315,51 +301,14 @@ class RuleSearch(Training):
                 if record.child is leader:
                     record.judgement = leader.judgement
 
-    # ------------------------------------------------------------------------------------------- rollouts
-
-    def _pool(self, number: int) -> tuple[int, ...]:
-        """The tickets of a round: all, or the next window of an order that is drawn anew when it is through."""
-        size = self.config.train.pool
-        if size == "all" or size >= len(self.tasks):
-            return self.tasks
-        first, chosen = (number - 1) * size, []
-        for place in range(first, first + size):
-            lap, at = divmod(place, len(self.tasks))
-            order = list(self.tasks)
-            random.Random(seed_for("rules", "pool", self.config.train.seed, lap)).shuffle(order)
-            chosen.append(order[at])
-        return tuple(dict.fromkeys(chosen))
-
-    async def _attempts(self, policy: Policy, tasks: Sequence[int], where: str) -> tuple[PoolAttempt, ...]:
-        """Attempts of a policy at tickets of the propose pool; those it has made before are read again."""
-        before = self._known.setdefault(policy_digest(policy), {}) if self.config.train.reuse else {}
-        fresh = [task for task in tasks if task not in before]
-        rolled = await self.shop.roll(f"train/{where}", policy, fresh) if fresh else ()
-        found = {attempt.task.index: attempt for attempt in attempts_of(self.shop, policy, rolled)}
-        before.update(found)
-        return tuple(before.get(task) or found[task] for task in tasks if task in before or task in found)
-
-    async def _breaks_golden(self, branch: Branch, record: OperationRecord) -> tuple[str, ...]:
-        """The golden tickets that the incumbent gets right and the candidate does not."""
-        golden = self.config.rules.golden
-        if not golden:
-            return ()
-        assert record.policy is not None
-        before = {attempt.task.id: attempt for attempt in await self._attempts(branch.policy, golden, "golden")}
-        after = await self._attempts(record.policy, golden, "golden")
-        return tuple(new.task.id for new in after if (old := before.get(new.task.id)) and old.right and not new.right)
-
     async def _distil(self) -> None:
         """The chats for fine-tuning: what the best book answers on the propose pool."""
-        size = self.config.distill.size
-        order = list(self.tasks)
-        random.Random(seed_for("rules", "distil", self.config.train.seed)).shuffle(order)
         policy = self.judge.best.policy
         try:
-            attempts = await self._attempts(policy, order if size == "all" else order[:size], "distil")
+            attempts = await self.pool.attempts(policy, self.pool.to_distil(), "distil")
         except Spent as spent:
             self.spent = self.spent or str(spent)
-            attempts = tuple(self._known.get(policy_digest(policy), {}).values())
+            attempts = self.pool.made(policy)
         self.chats = distil(self.mission, policy, attempts)
 
     # ------------------------------------------------------------------------------------------- what is remembered
@@ -424,100 +373,11 @@ class RuleSearch(Training):
             if not (state.complete or state.stopped):
                 break
             self._told += 1
-            lines.append(_said(state))
+            lines.append(round_text(state))
         return lines
 
     def write(self, folder: Path) -> None:
         self.files.write(folder, self)
 
     def summary(self) -> dict[str, Any]:
-        records = [record for state in self.rounds for record in state.records]
-        fates = {fate: sum(record.fate == fate for record in records) for fate in sorted({r.fate for r in records})}
-        return {
-            "mission": self.mission,
-            "rounds": len(self.rounds),
-            "operations": fates,
-            "total_accepts": fates.get("applied", 0),
-            "total_rejects": fates.get("rejected", 0) + fates.get("undecided", 0),
-            "book_step": self.books[-1][0],
-            "book": {rule.id: rule.text for rule in self.books[-1][1].active},
-            "noise": None if self.noise is None else self.noise.as_data(),
-        }
-
-
-def _said(state: Round) -> str:
-    lines = []
-    for part in state.parts:
-        right = sum(attempt.right for attempt in part.attempts)
-        lines.append(
-            f"round {state.number}, {part.branch.name}: {right} of {len(part.attempts)} right on the propose pool, "
-            f"{len(part.cases)} cases, {len(part.records)} operations"
-        )
-        lines += [f"  {record}" for record in part.records]
-    if state.stopped:
-        lines.append(f"  stopped: {state.stopped}")
-    return "\n".join(lines)
-
-
-def one_mission(env: Environment, tasks: Mapping[Any, Sequence[int]]) -> str:
-    """The mission of a run: all of its tickets are of one."""
-    found = dict.fromkeys(
-        str(env.task(split, index).data.get("mission", "")) for split, several in tasks.items() for index in several
-    )
-    if len(found) > 1:
-        names = ", ".join(list(found)[:3])
-        raise WhetError(
-            f"{env.name}: a rule book is for one mission, and there are {len(found)} ({names} …); "
-            "name one: --set env.args.mission=NAME"
-        )
-    return next(iter(found), "") or env.name
-
-
-def first_book(env: Environment, tasks: Sequence[int], playbook: Playbook) -> RuleBook:
-    """Where the book starts: what the playbook brings, else the mission's own rules, else a plain checklist."""
-    if playbook.rules:
-        return checked(playbook.rules, "the rule book to start from")
-    own = tuple(env.rule_book(env.task("train", tasks[0])))
-    return checked(own or (Rule(CHECKLIST, PLAIN_CHECKLIST),), f"the rules of {env.name}")
-
-
-class RulesLearner(Learner):
-    """Rule search as the entry point `whet.learners` finds it."""
-
-    name = "rules"
-    about = "a rule book, one judged operation after another: add, reword, merge and remove rules"
-    config = RulesConfig
-
-    def consults(self, config: RulesConfig) -> bool:
-        return config.train.proposer == "llm" and not config.rules.audit_only
-
-    def steps(self, config: RulesConfig, tasks: int) -> int:
-        return 1 if config.rules.audit_only else config.train.steps
-
-    def rollouts(self, config: RulesConfig, tasks: int) -> int:
-        """Attempts at the pool of every round, and of the candidates that are screened there."""
-        pool = tasks if config.train.pool == "all" else min(tasks, config.train.pool)
-        if config.rules.audit_only:
-            return tasks
-        screened = 2 * config.rules.screen * (config.rules.candidates + 1) if config.rules.screen else 0
-        return config.train.steps * config.train.beam * (pool + screened)
-
-    def describe(self, config: RulesConfig, tasks: int) -> str:
-        if config.rules.audit_only:
-            return "an audit of the baseline: no proposer, no gate, no change"
-        section = config.train
-        return (
-            f"at most {section.steps} rounds, {config.rules.candidates} operations each by {section.proposer}, "
-            f"until {section.patience} rounds bring nothing; beam {section.beam}"
-        )
-
-    def beside(self, folder: Path) -> dict[str, Any]:
-        found = prompts_beside(folder, ROOM)
-        return {"rules": {"prompts": found}} if found else {}
-
-    def subfolder(self, config: RulesConfig, env: Environment, tasks: Sequence[int]) -> str:
-        """Runs of one mission lie together."""
-        return one_mission(env, {"train": tasks[:200]}).replace("/", "-")
-
-    def begin(self, assignment: Assignment) -> RuleSearch:
-        return RuleSearch(assignment.shop, assignment.judge, assignment.config, assignment.tasks, assignment.moved)
+        return summary_of(self)
