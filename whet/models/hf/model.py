@@ -19,7 +19,7 @@ from whet.models.hf.address import read_address
 from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.folder import Folder
 from whet.models.hf.prompt import Prompt
-from whet.models.hf.queue import Engine, Queue, QueueClosed
+from whet.models.hf.queue import Queue, QueueClosed, ReplyEngine
 from whet.models.options import ModelOptions
 from whet.types import Fault, Reply
 
@@ -83,7 +83,7 @@ class LocalModel(Model):
         return FaultError(Fault("local_model", self.name, " ".join(message.split())[:500]))
 
 
-def _engine_of(folder: Folder, options: ModelOptions) -> Engine[Prompt, RowResult]:
+def _engine_of(folder: Folder, options: ModelOptions) -> ReplyEngine[Prompt, RowResult]:
     """The weights in memory with what works prompts off; the queue's thread comes here, and no other."""
     from whet.models.hf.engines import open_engine
     from whet.models.hf.weights import load_weights

@@ -22,7 +22,7 @@ class QueueClosed(Exception):
     """The queue was closed before this job was done."""
 
 
-class Engine(Protocol[Asked, Told]):
+class ReplyEngine(Protocol[Asked, Told]):
     """Whoever works jobs off: some at once, as far as a step goes. Used from one thread."""
 
     @property
@@ -52,10 +52,10 @@ class Queue(Generic[Job, Result]):
     that is under way.
     """
 
-    def __init__(self, open_engine: Callable[[], Engine[Job, Result]], width: int) -> None:
+    def __init__(self, open_engine: Callable[[], ReplyEngine[Job, Result]], width: int) -> None:
         self._open = open_engine
         self._width = width
-        self._engine: Engine[Job, Result] | None = None
+        self._engine: ReplyEngine[Job, Result] | None = None
         self._pool = ThreadPoolExecutor(1, "whet-hf")
         self._state = threading.Condition()
         self._waiting: deque[_PendingJob[Job, Result]] = deque()
