@@ -57,7 +57,7 @@ def test_nothing_that_is_not_a_model_is_left_behind(unpacked: Path, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("template", "said"),
-    [("", "has no chat template"), (TEMPLATE.replace("<|im_end|>", "<end>"), "do not end with its end token")],
+    [("", "has no chat template"), (TEMPLATE.replace("<|im_end|>", "<end>"), "ends a reply with no special token")],
 )
 def test_a_file_that_cannot_hold_a_conversation_is_refused(
     template: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
