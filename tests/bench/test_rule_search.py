@@ -29,8 +29,8 @@ def small(**sampling: Any) -> RulesConfig:
     data = {
         "env": {"name": "groupqc"},
         "target": {"model": "simulated:reviewer", "sampling": {"votes": 3, **sampling}},
-        "train": {"proposer": "miner", "steps": 1, "tasks": 60, "select": 50, "test": 0},
-        "rules": {"candidates": 1, "floor": False, "screen": 4},
+        "train": {"proposer": "miner", "steps": 2, "tasks": 120, "select": 50, "test": 0},
+        "rules": {"candidates": 3, "floor": False, "screen": 4},
     }
     found: RulesConfig = validate(RulesConfig, data, "a test")
     return found
