@@ -42,7 +42,11 @@ def test_a_folder_is_a_skill_with_examples_and_files(tmp_path: Path) -> None:
         ("p.json", b"{", "not valid JSON"),
         ("p.json", b"[]", "an object with bank, body, examples, files, hindsight, nearest, reminders, rules"),
         ("p.json", b'{"examples": [{"question": "q"}]}', "example 1 needs"),
-        ("p.json", b'{"boddy": ""}', "an object with bank, body, examples, files, hindsight, nearest, reminders, rules"),
+        (
+            "p.json",
+            b'{"boddy": ""}',
+            "an object with bank, body, examples, files, hindsight, nearest, reminders, rules",
+        ),
         ("p.md", b"\xff\xfe\x00", "cannot be read"),
     ],
 )

@@ -220,7 +220,7 @@ def test_credit_after_halves_keeps_every_accepted_part(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("evidence", [False, True])
 def test_a_gate_that_accepts_everything_promotes_only_what_measured_better(tmp_path: Path, evidence: bool) -> None:
-    """The current playbook of an ungated run may be worse than its best; with the evidence, harm is not even brought."""
+    """The current playbook of an ungated run may be worse than its best; with evidence, harm is not even brought."""
 
     def proposing(request: Request) -> str:
         early = "<earlier steps>" not in request.messages[1].text
