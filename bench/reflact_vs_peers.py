@@ -39,7 +39,7 @@ from rows import Row, report
 BATCHES = {"skillopt": 30, "gepa": 3, "whet": 20}
 """Train tasks of a step: for SkillOpt the best of a scan; GEPA's and Whet's are their defaults."""
 
-FIRST, CHOOSING = 2000, 100
+FIRST, CHOOSING = 2001, 100
 """The first seed of the table, whose pools were not looked at when a setting was chosen, and of the scan."""
 
 BUDGET = 1500
