@@ -9,7 +9,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO
 
 import orjson
@@ -68,14 +70,32 @@ def own_folder(folder: Path) -> None:
         folder.mkdir(mode=OWN_FOLDER, exist_ok=True)
 
 
+@dataclass(slots=True)
+class _Mask:
+    """The mask of new files is the process's: the first who narrows it keeps what it was, the last puts that back."""
+
+    lock: Lock = field(default_factory=Lock)
+    within: int = 0
+    before: int = 0
+
+
+_MASK = _Mask()
+
+
 @contextmanager
 def owner_only() -> Iterator[None]:
-    """What is made in here is its owner's alone, whoever makes it. For the start of a run, before there are threads."""
-    before = os.umask(0o077)
+    """What is made in here is its owner's alone, whoever makes it; several runs may begin at once in one process."""
+    with _MASK.lock:
+        if not _MASK.within:
+            _MASK.before = os.umask(0o077)
+        _MASK.within += 1
     try:
         yield
     finally:
-        os.umask(before)
+        with _MASK.lock:
+            _MASK.within -= 1
+            if not _MASK.within:
+                os.umask(_MASK.before)
 
 
 def sweep(folder: Path) -> None:

@@ -25,6 +25,7 @@ from whet import outside
 from whet.config.load import write_config
 from whet.config.schema import EndpointSection
 from whet.errors import WhetError
+from whet.files import owner_only
 from whet.key_shapes import hide_shapes, refuse_keys
 from whet.outside import HIDDEN, KEYS, Keychain, shown, shown_json, shown_line
 from whet.outside import harmless as harmless_text
@@ -425,3 +426,16 @@ def test_a_run_is_its_owners_alone(whet: Whet, tmp_path: Path) -> None:
 
 def test_the_keychain_of_the_process_is_one() -> None:
     assert outside.KEYS is KEYS
+
+
+def test_two_runs_that_begin_at_once_leave_the_mask_of_new_files_as_it_was() -> None:
+    before = os.umask(0o022)
+    try:
+        first, second = owner_only(), owner_only()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        second.__exit__(None, None, None)
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
