@@ -36,7 +36,7 @@ def text(told: str, **more: object) -> dict[str, object]:
 def tried() -> str:
     """What of the host can be reached: a file, the network, other processes, its environment."""
     found = []
-    for path in (ARGUMENT, "/etc/shadow", "/root/.ssh", "/home"):
+    for path in (ARGUMENT, "/etc/shadow", "/etc/ssl/private", "/home"):
         try:
             listed = os.listdir(path) if os.path.isdir(path) else [open(path).read()]  # noqa: PTH123, SIM115, PTH208, PTH112
             found += [f"{path}: {listed}"] if listed else []

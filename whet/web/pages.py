@@ -227,50 +227,59 @@ def rollouts_page(site: ViewerSite, name: str, words: Mapping[str, str]) -> str:
     with site.open(name) as db:
         found = query.rollout_page(db, chosen, start, SIZE)
     told = chosen.words()
-
-    def row(line: RolloutLine) -> list[object]:
-        marks = [word for word, on in (("truncated", line.truncated), ("malformed", line.malformed)) if on]
-        return [
-            tag("a", f"{line.split}/{line.task}", href=address("/rollout", run=name, seq=line.seq, **told)),
-            f"{line.draw}",
-            tag(
-                "span",
-                "solved" if line.hard == 1 else "not solved",
-                class_=f"state {'good' if line.hard == 1 else 'bad'}",
-            ),
-            f"{line.reward:.3g}",
-            line.reason,
-            ", ".join(marks),
-            line.kind,
-            line.difficulty,
-            line.purpose,
-            f"{line.turns}",
-            f"{line.tokens:,}",
-            f"{line.seconds:.1f} s",
-        ]
-
-    heads = (
-        "task",
-        "draw#",
-        "",
-        "reward#",
-        "reason",
-        "marks",
-        "kind",
-        "difficulty",
-        "purpose",
-        "turns#",
-        "tokens#",
-        "time#",
-    )
     listed = (
-        table(heads, map(row, found.lines), caption="rollouts", class_="rows")
+        table(
+            ROLLOUT_HEADS, (_rollout_row(name, line, told) for line in found.lines), caption="rollouts", class_="rows"
+        )
         if found.lines
         else tag("p", "no rollout is like this", class_="lead")
     )
+    return page(
+        f"{name}, rollouts",
+        tag("h1", name),
+        _filter_form(name, chosen, counts),
+        tag("div", _pager(name, found, told), class_="pager"),
+        tag("div", listed, id="rows", data_live=True),
+        run=name,
+        here="rollouts",
+        live=name,
+        wide=True,
+    )
+
+
+ROLLOUT_HEADS = (
+    *("task", "draw#", "", "reward#", "reason", "marks", "kind", "difficulty", "purpose"),
+    *("turns#", "tokens#", "time#"),
+)
+
+
+def _rollout_row(name: str, line: RolloutLine, told: Mapping[str, str]) -> list[object]:
+    marks = [word for word, on in (("truncated", line.truncated), ("malformed", line.malformed)) if on]
+    return [
+        tag("a", f"{line.split}/{line.task}", href=address("/rollout", run=name, seq=line.seq, **told)),
+        f"{line.draw}",
+        tag(
+            "span",
+            "solved" if line.hard == 1 else "not solved",
+            class_=f"state {'good' if line.hard == 1 else 'bad'}",
+        ),
+        f"{line.reward:.3g}",
+        line.reason,
+        ", ".join(marks),
+        line.kind,
+        line.difficulty,
+        line.purpose,
+        f"{line.turns}",
+        f"{line.tokens:,}",
+        f"{line.seconds:.1f} s",
+    ]
+
+
+def _pager(name: str, found: query.RolloutPage, told: Mapping[str, str]) -> list[object]:
+    """Which rollouts are shown, and the ways to those before and after."""
     last = min(found.start + SIZE, found.total)
     shown = f"{found.start + 1:,} to {last:,} of {found.total:,}" if found.total else "0 rollouts"
-    turn = [tag("span", shown, id="shown", data_live=True)]
+    turn: list[object] = [tag("span", shown, id="shown", data_live=True)]
     if found.start:
         turn.append(
             tag(
@@ -284,17 +293,7 @@ def rollouts_page(site: ViewerSite, name: str, words: Mapping[str, str]) -> str:
         turn.append(
             tag("a", "next page", href=address("/rollouts", run=name, start=found.start + SIZE, **told), rel="next")
         )
-    return page(
-        f"{name}, rollouts",
-        tag("h1", name),
-        _filter_form(name, chosen, counts),
-        tag("div", turn, class_="pager"),
-        tag("div", listed, id="rows", data_live=True),
-        run=name,
-        here="rollouts",
-        live=name,
-        wide=True,
-    )
+    return turn
 
 
 def _filter_form(name: str, chosen: RolloutFilter, counts: query.RolloutCounts) -> Markup:

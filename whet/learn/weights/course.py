@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from whet.errors import BudgetReached, WhetError
 from whet.files import write_json
@@ -30,6 +30,9 @@ from whet.models.hf.model import SCHEME, LocalModel
 from whet.rollout.cast import open_model
 from whet.rollout.session import Halted
 from whet.types import Policy, Reply, Rollout, Usage
+
+if TYPE_CHECKING:
+    from whet.learn.weights.segment import SegmentOrder, SegmentResult
 
 SEGMENT = "segment"
 """The kind of effect that a segment is."""
@@ -202,34 +205,12 @@ class WeightsCourse(Training):
         """Train the segment in a thread of its own: the loop stays free to hear that the run is to end."""
         if not isinstance(self.shop.session.players.seat(self.judge.initial).player.model, LocalModel):
             raise Halted("the ledger ends here")  # a run that is rebuilt from its ledger trains nothing
-        from whet.learn.weights.segment import SegmentHalt, SegmentOrder
+        from whet.learn.weights.segment import SegmentHalt
 
         before = self.shelf.place(parent.number) if parent else None
         if before is not None and not before.is_dir():
             raise WhetError(f"{before}: the checkpoint to go on from is gone; put it back, or start another run")
-        last = min(number * self.tune.segment, self.tune.steps)
-        loop = asyncio.get_running_loop()
-        self.beside = self._judge_beside(loop)
-
-        async def put_on_record(policies: Sequence[Policy], rollouts: Sequence[Rollout]) -> None:
-            self._remember(policies, rollouts)
-
-        def remember(policies: Sequence[Policy], rollouts: Sequence[Rollout]) -> None:
-            asyncio.run_coroutine_threadsafe(put_on_record(policies, rollouts), loop).result()
-
-        order = SegmentOrder(
-            number,
-            last,
-            before,
-            self.shelf,
-            self.tune,
-            self.config.train.seed,
-            limit=self._limit,
-            remember=remember,
-            most=None if self.shop.max_rollouts is None else self.shop.max_rollouts - self._taken,
-            batch=self.batch,
-            stride=self.stride,
-        )
+        order = self._order(number, before, asyncio.get_running_loop())
         for model in self._models.values():
             await model.rest()
         speaker = self._opened(self.config.target.model)
@@ -245,6 +226,36 @@ class WeightsCourse(Training):
             raise Halted(str(halt)) from None
         finally:
             await speaker.close()
+        return await self._recorded(number, result)
+
+    def _order(self, number: int, before: Path | None, loop: asyncio.AbstractEventLoop) -> SegmentOrder:
+        """What the trainer's thread is asked to do; what it remembers, it remembers on the run's loop."""
+        from whet.learn.weights.segment import SegmentOrder
+
+        self.beside = self._judge_beside(loop)
+
+        async def put_on_record(policies: Sequence[Policy], rollouts: Sequence[Rollout]) -> None:
+            self._remember(policies, rollouts)
+
+        def remember(policies: Sequence[Policy], rollouts: Sequence[Rollout]) -> None:
+            asyncio.run_coroutine_threadsafe(put_on_record(policies, rollouts), loop).result()
+
+        return SegmentOrder(
+            number,
+            min(number * self.tune.segment, self.tune.steps),
+            before,
+            self.shelf,
+            self.tune,
+            self.config.train.seed,
+            limit=self._limit,
+            remember=remember,
+            most=None if self.shop.max_rollouts is None else self.shop.max_rollouts - self._taken,
+            batch=self.batch,
+            stride=self.stride,
+        )
+
+    async def _recorded(self, number: int, result: SegmentResult) -> SegmentRecord:
+        """A segment that is trained, as it will be remembered; its attempts are on record then."""
         played = result.played
         self._remember(played.policies, played.new)
         made = self._opened(self._address(result.checkpoint))
