@@ -7,6 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
+from command_line import Whet
 from typer.testing import CliRunner, Result
 
 from whet import plugins
@@ -81,3 +82,12 @@ def test_mistakes_go_up_as_one_line(words: tuple[str, ...], said: str) -> None:
     with pytest.raises(WhetError) as refused:
         whet_envs(*words)
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("family", ["soup", "ordebug", "groupqc"])
+def test_a_family_whose_bare_name_is_an_environment_is_shown_beside_its_variants(whet: Whet, family: str) -> None:
+    said = whet("envs", "show", family)
+    assert said.code == 0, said.err
+    assert "See one with" in said.out
+    assert "fingerprint" in said.out
+    assert "argument" in said.out

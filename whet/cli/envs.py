@@ -37,7 +37,8 @@ def show(address: Address, arg: Args = None) -> None:
     variants = variants_at(address)
     if variants:
         _print_columns(variants)
-        _say(f"{len(variants)} variants. See one with: whet envs show {address}/{variants[0]}")
+        count = "1 variant" if len(variants) == 1 else f"{len(variants)} variants"
+        _say(f"{count}. See one with: whet envs show {address}/{variants[0]}")
     if not variants or stands_alone(address):
         _print_description(describe(address, parse_args(arg or ())))
 

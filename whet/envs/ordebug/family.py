@@ -59,6 +59,7 @@ class OrDebugFamily:
     """`ordebug`, `ordebug/CELL`, `ordebug/SIZE_SUBTLETY` (generated), `ordebug:DIR` (MPS models and dataset.json)."""
 
     name = "ordebug"
+    alone = True
     about = (
         "repair an infeasible optimisation model: generated, certified, in twelve cells and on two axes; or ordebug:DIR"
     )

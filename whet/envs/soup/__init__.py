@@ -16,6 +16,7 @@ class SoupFamily:
     """What the registry knows about soup."""
 
     name = "soup"
+    alone = True
     about = "write programs that extract data from web pages, graded on unseen pages of generated sites"
 
     def variants(self) -> Sequence[str]:
