@@ -63,6 +63,7 @@ SAMPLING = (
     "target.sampling.max_tokens=256",
     f"control.target.slots={SLOTS}",
     f"control.target.context={CONTEXT}",
+    "eval.floor=false",
 )
 
 

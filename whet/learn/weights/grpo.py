@@ -30,6 +30,7 @@ from whet.learn.weights.config import GrpoConfig, GrpoSection
 from whet.learn.weights.groups import Group, GroupBatch, fill
 from whet.learn.weights.live import LiveGenerator
 from whet.learn.weights.mix import SftMix
+from whet.learn.weights.packing import pack
 from whet.learn.weights.plays import BesidePlayer, PlayStage, play_groups
 from whet.learn.weights.rewards import reward_of
 from whet.learn.weights.segment import (
@@ -153,6 +154,15 @@ class PlayTrainer(SavesWhole, GRPOTrainer):  # type: ignore[misc]
         drawn = scored["completion_ids"]
         scored[VERSION] = torch.full((drawn.shape[0],), self.state.global_step, device=drawn.device)
         return scored
+
+    def _prepare_inputs(self, generation_batch: Any) -> Any:
+        before = self._buffered_inputs
+        part = super()._prepare_inputs(generation_batch)
+        if not self.model.training or self._buffered_inputs is before:
+            return part
+        window = self.args.gradient_accumulation_steps
+        self._buffered_inputs = pack(self._buffered_inputs, window, sort=self.loss_type != "bnpo")
+        return self._buffered_inputs[self._step % self.args.steps_per_generation]
 
     def _compute_loss(self, model: Any, inputs: Any) -> Any:
         ages = self.state.global_step - inputs[VERSION]
