@@ -148,6 +148,7 @@ class PlayTrainer(SavesWhole, GRPOTrainer):  # type: ignore[misc]
     most_age = 1
     """Optimizer steps that may be taken from one batch of attempts."""
     mix: SftMix | None = None
+    _buffered_inputs: Any
 
     def _generate_and_score_completions(self, inputs: Any) -> Any:
         scored = super()._generate_and_score_completions(inputs)
