@@ -3,7 +3,7 @@
 python bench/rl.py warm --processes 16 --work DIR         problems and worked attempts, made beforehand
 python bench/rl.py arm sft --seed 0 --work DIR            trains an arm and measures it; made already, it is left alone
 python bench/rl.py arm grpo --seed 0 --work DIR           from the arm `sft` of the same seed
-python bench/rl.py collect --work DIR --out results/ordebug_rl.json
+python bench/rl.py collect --work DIR --out results/ordebug_rl.json     what arms came to, beside what is there
 
 An arm is a config of examples/rl with what differs set by name, trained by `whet.train` under its gate, and then
 played at temperature 0 on problems of split test: every rung on which the specification is a table, a hard mixture, and
@@ -17,14 +17,17 @@ import argparse
 import asyncio
 import json
 import os
+import platform
 import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import whet
@@ -32,6 +35,7 @@ from whet.apps.ordebug.figures import measure
 from whet.apps.ordebug.traces import write_traces
 from whet.envs.ordebug.family import FAMILY
 from whet.evals.sample import stratified_sample
+from whet.keys import digest
 from whet.models import ModelOptions, load_model
 from whet.models.base import Model, Request
 from whet.run.train import load_train_config
@@ -152,7 +156,7 @@ def run_arm(
     if found.exists():
         print(f"{found} is there already", flush=True)
         return
-    arm, told = ARMS[name], {"arm": label or name, "seed": seed, "overrides": list(overrides)}
+    arm, told = ARMS[name], {"arm": label or name, "seed": seed, "overrides": list(overrides), **_circumstances(name)}
     model = BASE
     if arm.config and checkpoint is not None:
         _keep_adapter(checkpoint, place / "adapter")
@@ -169,6 +173,19 @@ def run_arm(
     print(f"{label or name} {seed}: " + ", ".join(
         f"{rung} {got['repaired_at_10']:.2f}" for rung, got in told["rungs"].items()
     ), flush=True)  # fmt: skip
+
+
+def _circumstances(name: str) -> dict[str, Any]:
+    """By what an arm was made: its config's content, versions and the machine."""
+    import torch
+
+    config = ARMS[name].config
+    return {
+        "config_hash": digest((CONFIGS / config).read_text(), *ARMS[name].overrides)[:16] if config else "",
+        "versions": {package: version(package) for package in ("torch", "transformers", "trl", "peft")},
+        "python": platform.python_version(),
+        "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
+    }
 
 
 def _trained(arm: Arm, seed: int, work: Path, place: Path, overrides: Sequence[str]) -> dict[str, Any]:
@@ -267,9 +284,54 @@ def _measured(model: Model, rung: str, place: Path) -> dict[str, Any]:
     }
 
 
+# ---------------------------------------------------------------------------------------------- what they came to
+
+LADDER = ("tiny", "small", "medium", "hard")
+LISTED = (*FIGURES, "da")
+
+
+def collect(work: Path, out: Path) -> None:
+    """Arms by name, a value for each seed, into one file; what it held of other arms and seeds stays."""
+    held = json.loads(out.read_text())["made"] if out.exists() else []
+    made = {(told["arm"], told["seed"]): told for told in held}
+    for path in sorted(work.glob("*/arm.json")):
+        told = json.loads(path.read_text())
+        told.pop("log", None)
+        if told["arm"] in ARMS:
+            made[told["arm"], told["seed"]] = told
+    arms: dict[str, Any] = {}
+    for name in ARMS:
+        mine = [told for (arm, _), told in sorted(made.items()) if arm == name]
+        if mine:
+            arms[name] = {"seeds": [told["seed"] for told in mine], **_by_rung(mine)}
+            arms[name]["gpu_seconds"] = [told.get("seconds", 0.0) for told in mine]
+            arms[name]["config_hash"] = sorted({told.get("config_hash", "") for told in mine})
+    listed = [made[key] for key in sorted(made)]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps({"arms": arms, "made": listed}, indent=1, sort_keys=True) + "\n")
+    counts = ", ".join(f"{name} {len(found['seeds'])}" for name, found in arms.items())
+    print(f"{out}: {counts}", flush=True)
+
+
+def _by_rung(made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A list of values for each figure of each rung; `overall` is the mean over the rungs of the ladder that it has."""
+    found: dict[str, Any] = {}
+    for rung in RUNGS:
+        rows = [told["rungs"][rung] for told in made if rung in told["rungs"]]
+        if rows:
+            found[rung] = {figure: [row[figure] for row in rows] for figure in LISTED}
+            found[rung]["n"] = [row["n"] for row in rows]
+    ladder = [rung for rung in LADDER if all(rung in told["rungs"] for told in made)]
+    if ladder:
+        found["overall"] = {
+            figure: [fmean(told["rungs"][rung][figure] for rung in ladder) for told in made] for figure in LISTED
+        }
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("warm", "arm"))
+    parser.add_argument("what", choices=("warm", "arm", "collect"))
     parser.add_argument("name", nargs="?", default="")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", type=Path, required=True)
@@ -277,6 +339,7 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], dest="overrides")
     parser.add_argument("--rungs", default=",".join(RUNGS))
     parser.add_argument("--label", default="")
+    parser.add_argument("--out", type=Path, default=HERE / "results" / "ordebug_rl.json")
     parser.add_argument("--checkpoint", type=Path, help="of a training that was cut short: measured as it is")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
@@ -284,6 +347,8 @@ def main() -> None:
     if given.what == "warm":
         worked_attempts(work, given.processes)
         warm(given.processes, rungs)
+    elif given.what == "collect":
+        collect(work, given.out)
     else:
         run_arm(given.name, given.seed, work, given.overrides, rungs, given.label, given.checkpoint)
 
