@@ -269,7 +269,7 @@ def grpo_segment(
         done = work_off(order, folder, parts)
     silent = [row["step"] for row in done.log if row.get("signal") == 0]
     warnings = [f"step {step}: no group's rewards differ, so nothing was learnt" for step in silent]
-    return replace(done, trains=str(trains), told=(*notes, *warnings))
+    return replace(done, trains=str(trains), told=(*done.told, *notes, *warnings))
 
 
 def supply_of(config: GrpoConfig, env: Environment, tasks: Sequence[int]) -> TaskSupply:

@@ -22,6 +22,7 @@ from transformers import PrinterCallback, TrainerCallback
 from whet.errors import BudgetReached
 from whet.learn.weights.checkpoint import Shelf, disk_error, read_state
 from whet.learn.weights.config import TuneSection
+from whet.learn.weights.finite import FiniteGuard, steady_attention
 from whet.learn.weights.live import out_of_memory
 from whet.learn.weights.snapshot import SnapshotShelf, take_snapshot
 from whet.models.hf.folder import Folder
@@ -111,6 +112,7 @@ class SegmentClock(TrainerCallback):  # type: ignore[misc]
     def __init__(self, order: SegmentOrder, parts: SegmentParts, before: dict[str, Any], shelf: SnapshotShelf) -> None:
         self._order, self._parts, self._before, self._shelf = order, parts, before, shelf
         self._rows: list[dict[str, Any]] = []
+        self._guard = FiniteGuard()
         self.halted = ""
 
     @property
@@ -126,6 +128,14 @@ class SegmentClock(TrainerCallback):  # type: ignore[misc]
     def used(self) -> Usage:
         """What the segment has used, earlier sittings included."""
         return Usage(**self._before.get("used", {})) + self._parts.played().used
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What a user should know of the steps of this sitting."""
+        return self._guard.told()
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
+        self._guard.look(model, state.global_step + 1)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         order = self._order
@@ -204,7 +214,7 @@ def work_off(order: SegmentOrder, base: Folder, parts: SegmentParts) -> SegmentR
     clock = SegmentClock(order, parts, before, shelf)
     start = shelf.latest() or order.parent
     try:
-        with quiet():
+        with quiet(), steady_attention():
             trainer = parts.build(work, clock)
             trainer.remove_callback(PrinterCallback)
             trainer.train(resume_from_checkpoint=str(start) if start else None)
@@ -222,7 +232,7 @@ def work_off(order: SegmentOrder, base: Folder, parts: SegmentParts) -> SegmentR
     place = order.shelf.keep(order.number, work / f"checkpoint-{step}", base, state)
     shelf.clear()
     played = replace(parts.played(), rollouts=clock.rollouts, used=clock.used)
-    return SegmentResult(place, step, tuple(clock.log), played, seconds=time.monotonic() - began)
+    return SegmentResult(place, step, tuple(clock.log), played, told=clock.told, seconds=time.monotonic() - began)
 
 
 class SavesWhole:

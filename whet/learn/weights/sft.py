@@ -75,7 +75,7 @@ def sft_segment(
         return trainer_of(order, base, module, rows, batch, work, clock)
 
     done = work_off(order, folder, SegmentParts(build))
-    return replace(done, trains=str(trains), told=(str(gathered),))
+    return replace(done, trains=str(trains), told=(*done.told, str(gathered)))
 
 
 def trainer_of(
