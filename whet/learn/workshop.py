@@ -176,15 +176,15 @@ class Workshop:
         return Decision("reject", self.gate.name, LEAK, detail, alpha=0.0)
 
     async def decide(
-        self, purpose: str, bank: Bank, incumbent: Policy, candidate: Policy, share: float = 1.0, *, every: bool = False
+        self, purpose: str, bank: Bank, incumbent: Policy, candidate: Policy, share: float = 1.0, *, pace: str = ""
     ) -> Decision:
         """Brings `candidate` before the gate; the decision and its evidence are remembered.
 
-        With `every`, a gate that could drop it early looks at every task first: for what the size of a loss rests on.
+        `pace` is another than that of the gate, at the same alpha; a gate without paces keeps to its rule.
         """
         gate = self.gate
         if isinstance(gate, PairedGate):
-            gate = replace(gate, alpha=gate.promise * share, pace=THOROUGH if every else gate.pace)
+            gate = replace(gate, alpha=gate.promise * share, pace=pace or gate.pace)
         contest = Contest(purpose, incumbent, candidate, self.select, SELECT)
         return await decide(self.session, gate, bank, contest, self._plan)
 
