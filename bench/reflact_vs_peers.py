@@ -1,7 +1,7 @@
 """ReflACT against SkillOpt and GEPA at an equal number of target calls, in a world whose truth is known.
 
     python bench/reflact_vs_peers.py [--quick] [--json FILE] [--workers N] [--runs FILE] [--render]
-                                     [--part table|scan|best|null|facts|real] [--seeds N] [--carried FOLDER]
+                                     [--part table|scan|best|null|facts|real] [--seeds N] [--system NAME] [--carried FOLDER]
 
 All three talk to one loopback server (`reflact_peers/server.py`): a simulated target whose success follows from the
 edits in the skill it is shown, and a simulated optimiser that draws edits by one law from a pool. Every seed has a
@@ -232,7 +232,8 @@ def scan_jobs(system: System, variant: str) -> list[Job]:
 
 def scan(options: argparse.Namespace) -> Iterator[Row]:
     """Every setting of every system on the same pools for choosing."""
-    asked = [(system, variant) for system, variants in SCAN.items() for variant in variants]
+    systems = [system for system in SCAN if not options.system or system in options.system]
+    asked = [(system, variant) for system in systems for variant in SCAN[system]]
     found = outcomes([job for setting in asked for job in scan_jobs(*setting)], options)
     for system, variant in asked:
         mine = [found[job.name] for job in scan_jobs(system, variant) if job.name in found]
@@ -324,6 +325,7 @@ def main() -> None:
         "--part", action="append", choices=(*PARTS, "scan", "best"), help="default: all but scan and best"
     )
     parser.add_argument("--seeds", type=int, help="seeds of the table, 32 unless told")
+    parser.add_argument("--system", action="append", choices=SYSTEMS, help="scan the settings of this one only")
     parser.add_argument("--carried", type=Path, help="a folder with the packages of each peer, unpacked")
     options = parser.parse_args()
     options.part = options.part or PARTS

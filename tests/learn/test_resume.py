@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from all_on import ALL_ON
 from builders import FromFunction
 from crashes import Crash, crashing
 from reflact_world import NULLS, RULES, Kinds, config, optimiser, target, timeless, trained
@@ -24,7 +25,7 @@ from whet.learn.reflact.config import ReflactConfig
 from whet.ledger.store import Ledger
 from whet.models.base import Request
 from whet.run.api import resume
-from whet.types import Fault, Feedback, Playbook, Rollout, Task, user
+from whet.types import Fault, Playbook, user
 
 WORLD = Path(__file__).parents[1] / "reflact_world.py"
 KILLS = 10
@@ -98,87 +99,6 @@ def test_a_crash_leaves_no_trace_where_attempts_are_read_again(tmp_path: Path, m
             break
         assert reusing_run(tmp_path / str(at) / "run") == whole, f"after a crash at commit {at}"
     assert at > 20, "the run has more events than that"
-
-
-class Choice(Kinds):
-    """The kinds as a choice, so that a target can vote, with feedback of its own."""
-
-    name, fingerprint, chooses = "choice", "choice-1", True
-
-    def verdict(self, task: Task, rollout: Rollout) -> str | None:
-        return rollout.turns[0].reply.text.strip() if rollout.turns else None
-
-    def feedback(self, task: Task, rollout: Rollout) -> Feedback:
-        return Feedback(str(task.truth), self.verdict(task, rollout) or "", "not the word backwards", task.label.kind)
-
-
-def patient_target(request: Request) -> str:
-    """The target, with a second try at what it is told was wrong."""
-    asked = request.messages[-1].text.split()[0] in RULES
-    return target(request) if asked else f"once more: {request.messages[-1].text[:40]}"
-
-
-VOTING = {"model": "test:function", "sampling": {"votes": 3, "until_settled": True}}
-GUARDED = {
-    "pace": "steady",
-    "alpha": 0.1,
-    "spending": 0.9,
-    "guards": [{"metric": "soft", "bound": 0.5}],
-    "max_regressions": 0.9,
-}
-
-
-def analyst_with_all(folder: Path) -> dict[str, bytes]:
-    """Every option of a run with an optimiser at once, a change of guidance and of reminders among them."""
-    settings = config(
-        target=VOTING,
-        train={"epochs": 3, "batch_size": 4, "eval_feedback": True, "reuse": True},
-        reflect={
-            "minibatch": 2,
-            "calls": 0,
-            "draws": 2,
-            "images": 1,
-            "lapses": True,
-            "consolidate_above": 3,
-            "effort": {"analyst": "high", "merge": "low"},
-            "prompts": {"meta": 'Write a memo. JSON: {"reasoning", "meta_skill_content"}'},
-        },
-        update={
-            "scheduler": "autonomous",
-            "bring": "halves",
-            "credit": True,
-            "evidence": True,
-            "probes": 2,
-            "probe_tasks": 4,
-        },
-        slow={"use": True, "idle": True, "samples": 2, "pairs": "changed"},
-        meta={"use": True},
-        gate=GUARDED,
-        control={"concurrency": 6},
-    )
-    result = trained(folder, settings, target=patient_target, env=Choice(train=8, select=12, test=4))
-    assert any(judgement.accepted for judgement in result.judge.judgements)
-    assert any(judgement.pruned for judgement in result.judge.judgements)
-    assert any(state.proposal.probes for state in result.training.steps)
-    assert any(end.meta for end in result.training.ends)
-    return timeless(folder)
-
-
-def examples_with_all(folder: Path) -> dict[str, bytes]:
-    """Fixed sets beside a bank with the nearest for each task, a target that votes and is told how it was graded."""
-    settings = config(
-        target=VOTING,
-        train={"proposer": "examples", "epochs": 2, "batch_size": 4, "eval_feedback": True},
-        examples={"choice": "both", "take": 2, "most": 3, "bank": 6, "tries": 2, "probe": 3},
-        gate={**GUARDED, "pace": "brief"},
-        control={"concurrency": 6},
-    )
-    result = trained(folder, settings, target=patient_target, env=Choice(train=8, select=12, test=4))
-    assert any(judgement.accepted for judgement in result.judge.judgements)
-    return timeless(folder)
-
-
-ALL_ON = {"analyst": analyst_with_all, "examples": examples_with_all}
 
 
 @pytest.mark.parametrize("name", ALL_ON)
