@@ -1,7 +1,8 @@
 """ReflACT against SkillOpt and GEPA at an equal number of target calls, in a world whose truth is known.
 
     python bench/reflact_vs_peers.py [--quick] [--json FILE] [--workers N] [--runs FILE] [--render]
-                                     [--part table|scan|best|null|facts|real] [--seeds N] [--system NAME] [--carried FOLDER]
+                                     [--part table|scan|best|null|facts|real] [--seeds N] [--family NAME]
+                                     [--system NAME] [--carried FOLDER]
 
 All three talk to one loopback server (`reflact_peers/server.py`): a simulated target whose success follows from the
 edits in the skill it is shown, and a simulated optimiser that draws edits by one law from a pool. Every seed has a
@@ -28,6 +29,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count, islice
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -110,6 +112,12 @@ class Job:
 
 def family_of(seed: int) -> str:
     return list(FAMILIES)[seed % len(FAMILIES)]
+
+
+def held_out(options: argparse.Namespace) -> list[int]:
+    """Seeds of the table; with `--family` as many of that family alone."""
+    seeds = (seed for seed in count(FIRST) if options.family in ("", family_of(seed)))
+    return list(islice(seeds, options.seeds))
 
 
 def made(job: Job, carried: Path | None) -> Outcome:
@@ -200,7 +208,7 @@ def compared(name: str, measure: Measure, ours: list[float], theirs: list[float]
 
 def table(options: argparse.Namespace) -> Iterator[Row]:
     """One row for each measure and peer, then the score by family."""
-    seeds = range(FIRST, FIRST + options.seeds)
+    seeds = held_out(options)
     jobs = [Job(system, seed) for seed in seeds for system in SYSTEMS]
     found = outcomes(jobs, options)
     whole = [seed for seed in seeds if all(Job(system, seed).name in found for system in SYSTEMS)]
@@ -245,7 +253,7 @@ def scan(options: argparse.Namespace) -> Iterator[Row]:
 
 def best(options: argparse.Namespace) -> Iterator[Row]:
     """Each peer with its best setting of the scan on file, beside Whet's defaults on the pools of the table."""
-    seeds = range(FIRST, FIRST + options.seeds)
+    seeds = held_out(options)
     for peer in PINS:
         system: System = "gepa" if peer == "gepa" else "skillopt"
         known = outcomes([job for variant in SCAN[system] for job in scan_jobs(system, variant)], _rendering(options))
@@ -325,6 +333,7 @@ def main() -> None:
         "--part", action="append", choices=(*PARTS, "scan", "best"), help="default: all but scan and best"
     )
     parser.add_argument("--seeds", type=int, help="seeds of the table, 32 unless told")
+    parser.add_argument("--family", default="", choices=("", *FAMILIES), help="the table and best of this family only")
     parser.add_argument("--system", action="append", choices=SYSTEMS, help="scan the settings of this one only")
     parser.add_argument("--carried", type=Path, help="a folder with the packages of each peer, unpacked")
     options = parser.parse_args()
