@@ -6,7 +6,8 @@ Each set of tasks is made from a seed and written as a CSV file: an order in wor
 house. The form, and the code of each article, stand nowhere but in the training rows; copying the nearest training
 answer gets the code right and the number wrong. The claim is the sealed test of an ordinary `whet train` run with
 `examples.choice = "nearest"`; the best trivial policy is the best of the floor of the same run, `nearest` (the answer
-of the most similar training row) among them. `stock` is the tool environment of `examples/stock.py`.
+of the most similar training row) among them. Besides, a family of reasoning-gym, and the tool environment of
+`examples/stock.py` (`stock`).
 """
 
 from __future__ import annotations
@@ -95,6 +96,11 @@ def room_key(rng: random.Random) -> Row:
     return {"text": ask.format(r=room, n=name), "answer": f"{room}:{name}"}
 
 
+GYM: dict[str, dict[str, Any]] = {
+    "needle_haystack": {"min_num_statements": 3, "max_num_statements": 6},
+}
+"""Families of reasoning-gym, with arguments that a small model's room allows."""
+
 SETS: dict[str, Callable[[random.Random], Row]] = {"orders": order_line, "dates": due_date, "rooms": room_key}
 
 
@@ -117,6 +123,8 @@ def trained(name: str, folder: Path, quick: bool) -> dict[str, Any]:
     """One run, and what its best policy gained over the initial one and over the best trivial one."""
     if name == "stock":
         env: dict[str, Any] = {"name": str(Path(__file__).parents[1] / "examples/stock.py:Stock")}
+    elif name in GYM:
+        env = {"name": f"reasoning-gym/{name}", "args": GYM[name]}
     else:
         env = {
             "name": f"data:{written(name, folder)}",
@@ -175,7 +183,7 @@ def main() -> None:
     given = arguments.parse_args()
     found = []
     with tempfile.TemporaryDirectory() as folder:
-        for name in given.only or (*SETS, "stock"):
+        for name in given.only or (*SETS, *GYM, "stock"):
             found.append(trained(name, Path(folder), given.quick))
             print(json.dumps(found[-1]), flush=True)
     rows = [

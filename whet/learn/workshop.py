@@ -23,6 +23,7 @@ from whet.gate.paired import PairedGate
 from whet.keys import digest, policy_digest, rollout_key
 from whet.learn.coach import CoachedEnvironment
 from whet.learn.leaks import LeakWatch
+from whet.learn.prompt_text import OptimizerPrompts
 from whet.learn.sealed import SealedEnvironment
 from whet.learn.usage import stage_of
 from whet.ledger.store import CONSULTED
@@ -66,6 +67,8 @@ class Workshop:
     """Whoever knows whether a text holds parts of select or test tasks."""
     effort: Mapping[str, Any] = field(default_factory=dict)
     """Reasoning effort of the optimiser by stage, where it is another than the optimiser's own."""
+    prompts: OptimizerPrompts = field(default_factory=OptimizerPrompts)
+    """What a reply that cannot be read goes back with is among them, whoever asked."""
     _planned: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
