@@ -6,7 +6,8 @@ Each set of tasks is made from a seed and written as a CSV file: an order in wor
 house. The form, and the code of each article, stand nowhere but in the training rows; copying the nearest training
 answer gets the code right and the number wrong. The claim is the sealed test of an ordinary `whet train` run with
 `examples.choice = "nearest"`; the best trivial policy is the best of the floor of the same run, `nearest` (the answer
-of the most similar training row) among them. `stock` is the tool environment of `examples/stock.py`.
+of the most similar training row) among them. Besides, a family of reasoning-gym, and two
+environments with a tool: `bays.py`, where its output is to be copied, and `examples/stock.py`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from whet.types import Outcome
 ROWS = 180
 
 FULL = {"tasks": 40, "batch_size": 40, "select": 24, "test": 40}
+SMALL = {"tasks": 12, "batch_size": 12, "select": 12, "test": 12}
 QUICK = {"tasks": 24, "batch_size": 24, "select": 16, "test": 20}
 
 Row = dict[str, str]
@@ -95,6 +97,14 @@ def room_key(rng: random.Random) -> Row:
     return {"text": ask.format(r=room, n=name), "answer": f"{room}:{name}"}
 
 
+GYM: dict[str, dict[str, Any]] = {
+    "needle_haystack": {"min_num_statements": 3, "max_num_statements": 6},
+}
+"""Families of reasoning-gym, with arguments that a small model's room allows."""
+
+TOOLS = {"bays": "bench/bays.py:Bays", "stock": "examples/stock.py:Stock"}
+"""Environments with a tool: in the first its output is the answer, in the second the answer takes arithmetic."""
+
 SETS: dict[str, Callable[[random.Random], Row]] = {"orders": order_line, "dates": due_date, "rooms": room_key}
 
 
@@ -115,19 +125,21 @@ def written(name: str, folder: Path) -> Path:
 
 def trained(name: str, folder: Path, quick: bool) -> dict[str, Any]:
     """One run, and what its best policy gained over the initial one and over the best trivial one."""
-    if name == "stock":
-        env: dict[str, Any] = {"name": str(Path(__file__).parents[1] / "examples/stock.py:Stock")}
+    if name in TOOLS:
+        env: dict[str, Any] = {"name": str(Path(__file__).parents[1] / TOOLS[name])}
+    elif name in GYM:
+        env = {"name": f"reasoning-gym/{name}", "args": GYM[name]}
     else:
         env = {
             "name": f"data:{written(name, folder)}",
             "args": {"prompt": "{text}", "answer": "answer", "check": "exact", "split": "split"},
         }
-    section = {"proposer": "examples", "epochs": 1, **(QUICK if quick else FULL)}
+    section = {"proposer": "examples", "epochs": 1, **(SMALL if quick and name in TOOLS else QUICK if quick else FULL)}
     data = {
         "env": env,
         "target": {
             "model": "embedded:smollm2",
-            "sampling": {"temperature": 0.0, "max_tokens": 48 if name == "stock" else 16},
+            "sampling": {"temperature": 0.0, "max_tokens": 48 if name in TOOLS else 16},
         },
         "train": section,
         "examples": {"choice": "nearest", "tries": 1, "probe": 8, "take": 3, "most": 3},
@@ -175,15 +187,15 @@ def main() -> None:
     given = arguments.parse_args()
     found = []
     with tempfile.TemporaryDirectory() as folder:
-        for name in given.only or (*SETS, "stock"):
+        for name in given.only or (*SETS, *GYM, *TOOLS):
             found.append(trained(name, Path(folder), given.quick))
             print(json.dumps(found[-1]), flush=True)
     rows = [
         {
             "name": f"nearest_examples.{row['set']}", "value": row["gain_over_trivial"][1],
             "unit": "low end of the gain",
-            "bar": 0.0 if row["set"] != "stock" else None,
-            "holds": row["gain_over_trivial"][1] > 0 if row["set"] != "stock" else None,
+            "bar": 0.0 if row["set"] not in TOOLS else None,
+            "holds": row["gain_over_trivial"][1] > 0 if row["set"] not in TOOLS else None,
             "peer": f"floor {row['trivial']}", "peer_value": row["trivial_score"], "ratio": None, "condition": row,
         }
         for row in found

@@ -1,12 +1,14 @@
 """ReflACT against SkillOpt and GEPA at an equal number of target calls, in a world whose truth is known.
 
     python bench/reflact_vs_peers.py [--quick] [--json FILE] [--workers N] [--runs FILE] [--render]
-                                     [--part table|scan|null|facts|real] [--seeds N] [--carried FOLDER]
+                                     [--part table|scan|best|null|facts|real] [--seeds N] [--family NAME]
+                                     [--system NAME] [--carried FOLDER]
 
 All three talk to one loopback server (`reflact_peers/server.py`): a simulated target whose success follows from the
 edits in the skill it is shown, and a simulated optimiser that draws edits by one law from a pool. Every seed has a
 pool of its own, drawn in one of four families (`reflact_peers/world.py`). Seeds below 1000 are for choosing settings
-(`--part scan` scans those of all three on them), the table is of others. Helpful edits are likelier to be thought of
+(`--part scan` scans those of all three on them), the table is of others; `best` has each peer on the pools of the table
+with the setting that did best in the scan, beside Whet's defaults. Helpful edits are likelier to be thought of
 where the prompt shows right answers. A score is exact: the mean solve probability, over all tasks there could be, of
 the skill exported as best. False accepts are accepted changes whose true effect, within the skill that was accepted,
 is zero or less. `null`: a world in which no edit does anything, and how often Whet's gate lets one in. `facts`: three
@@ -26,7 +28,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import count, islice
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -39,8 +42,10 @@ from rows import Row, report
 BATCHES = {"skillopt": 30, "gepa": 3, "whet": 20}
 """Train tasks of a step: for SkillOpt the best of a scan; GEPA's and Whet's are their defaults."""
 
-FIRST, CHOOSING = 2001, 100
-"""The first seed of the table, whose pools were not looked at when a setting was chosen, and of the scan."""
+FIRST, CHOOSING, POOLS = 3001, 100, 16
+"""The first seed of the table, whose pools were not looked at when a setting was chosen, and the seeds of the scan.
+
+Seeds from 2001 to 2032 were an earlier table, which showed that the race drops bundles of many small edits."""
 
 BUDGET = 1500
 PARTS = ("table", "null", "facts", "real")
@@ -50,16 +55,24 @@ SCAN: dict[System, dict[str, dict[str, Any]]] = {
         "default": {},
         "minibatch 6": {"reflection_minibatch_size": 6},
         "minibatch 10": {"reflection_minibatch_size": 10},
+        "minibatch 20": {"reflection_minibatch_size": 20},
         "merge": {"use_merge": True},
+        "minibatch 10, merge": {"reflection_minibatch_size": 10, "use_merge": True},
         "current best": {"candidate_selection_strategy": "current_best"},
         "epsilon greedy": {"candidate_selection_strategy": "epsilon_greedy"},
+        "top 5": {"candidate_selection_strategy": "top_k_pareto"},
+        "equal accepted": {"acceptance_criterion": "improvement_or_equal"},
     },
     "skillopt": {
         "default": {},
         "batch 10": {"batch_size": 10},
+        "batch 20": {"batch_size": 20},
         "batch 60": {"batch_size": 60},
+        "edits 2": {"edit_budget": 2},
         "edits 8": {"edit_budget": 8},
         "no slow update": {"use_slow_update": False},
+        "no slow update, no memo": {"use_slow_update": False, "use_meta_skill": False},
+        "slow update gated": {"slow_update_gate_with_selection": True},
         "constant": {"lr_scheduler": "constant"},
     },
     "whet": {
@@ -69,6 +82,10 @@ SCAN: dict[System, dict[str, dict[str, Any]]] = {
         "8 probes": {"update": {"probes": 8}},
         "probes of 12": {"update": {"probe_tasks": 12, "probes": 2}},
         "minibatch 8": {"reflect": {"minibatch": 8}},
+        "enough 10": {"reflect": {"enough": 10}},
+        "rounds": {"gate": {"pace": "brief"}},
+        "credit": {"update": {"credit": True}},
+        "halves": {"update": {"bring": "halves"}},
     },
 }
 """Settings tried on pools for choosing, as many for each system."""
@@ -97,6 +114,12 @@ def family_of(seed: int) -> str:
     return list(FAMILIES)[seed % len(FAMILIES)]
 
 
+def held_out(options: argparse.Namespace) -> list[int]:
+    """Seeds of the table; with `--family` as many of that family alone."""
+    seeds = (seed for seed in count(FIRST) if options.family in ("", family_of(seed)))
+    return list(islice(seeds, options.seeds))
+
+
 def made(job: Job, carried: Path | None) -> Outcome:
     world = drawn_world(job.family or family_of(job.seed), job.seed)
     return run(job.system, world, job.seed, job.budget, BATCHES[job.system], settings=job.settings, carried=carried)
@@ -112,7 +135,12 @@ def outcomes(jobs: Sequence[Job], options: argparse.Namespace) -> dict[str, Outc
         with ProcessPoolExecutor(options.workers) as pool, file.open("a") as out:
             waiting = {pool.submit(made, job, options.carried): job for job in missing}
             for done in as_completed(waiting):
-                name, outcome = waiting[done].name, done.result()
+                name = waiting[done].name
+                try:
+                    outcome = done.result()
+                except RuntimeError as problem:  # one run that fails costs no other
+                    print(f"{name}: {problem}", file=sys.stderr)
+                    continue
                 known[name] = outcome
                 print(json.dumps({"name": name, "outcome": asdict(outcome)}), file=out, flush=True)
                 print(f"{name}: {outcome.score:.3f}, {outcome.optimizer_tokens} optimiser tokens", file=sys.stderr)
@@ -180,7 +208,7 @@ def compared(name: str, measure: Measure, ours: list[float], theirs: list[float]
 
 def table(options: argparse.Namespace) -> Iterator[Row]:
     """One row for each measure and peer, then the score by family."""
-    seeds = range(FIRST, FIRST + options.seeds)
+    seeds = held_out(options)
     jobs = [Job(system, seed) for seed in seeds for system in SYSTEMS]
     found = outcomes(jobs, options)
     whole = [seed for seed in seeds if all(Job(system, seed).name in found for system in SYSTEMS)]
@@ -204,27 +232,52 @@ def table(options: argparse.Namespace) -> Iterator[Row]:
 # --------------------------------------------------------------------------------------------- other parts
 
 
+def scan_jobs(system: System, variant: str) -> list[Job]:
+    """The runs of a setting on the pools for choosing."""
+    seeds = range(CHOOSING, CHOOSING + POOLS)
+    return [Job(system, seed, variant=variant, settings=SCAN[system][variant]) for seed in seeds]
+
+
 def scan(options: argparse.Namespace) -> Iterator[Row]:
     """Every setting of every system on the same pools for choosing."""
-    seeds = range(CHOOSING, CHOOSING + options.seeds)
-    jobs = [
-        Job(system, seed, variant=variant, settings=settings)
-        for system, variants in SCAN.items()
-        for variant, settings in variants.items()
-        for seed in seeds
-    ]
-    found = outcomes(jobs, options)
-    for system, variants in SCAN.items():
-        for variant in variants:
-            mine = [
-                found[job.name] for job in jobs if (job.system, job.variant) == (system, variant) and job.name in found
-            ]
-            if mine:
-                tokens = fmean(outcome.optimizer_tokens for outcome in mine)
-                told = f"{len(mine)} seeds for choosing, {tokens:.0f} optimiser tokens"
-                yield Row(
-                    f"scan/{system}/{variant}", fmean(outcome.score for outcome in mine), "solved", condition=told
-                )
+    systems = [system for system in SCAN if not options.system or system in options.system]
+    asked = [(system, variant) for system in systems for variant in SCAN[system]]
+    found = outcomes([job for setting in asked for job in scan_jobs(*setting)], options)
+    for system, variant in asked:
+        mine = [found[job.name] for job in scan_jobs(system, variant) if job.name in found]
+        if mine:
+            tokens = fmean(outcome.optimizer_tokens for outcome in mine)
+            told = f"{len(mine)} seeds for choosing, {tokens:.0f} optimiser tokens"
+            yield Row(f"scan/{system}/{variant}", fmean(outcome.score for outcome in mine), "solved", condition=told)
+
+
+def best(options: argparse.Namespace) -> Iterator[Row]:
+    """Each peer with its best setting of the scan on file, beside Whet's defaults on the pools of the table."""
+    seeds = held_out(options)
+    for peer in PINS:
+        system: System = "gepa" if peer == "gepa" else "skillopt"
+        known = outcomes([job for variant in SCAN[system] for job in scan_jobs(system, variant)], _rendering(options))
+        means = {
+            variant: fmean(known[job.name].score for job in scan_jobs(system, variant))
+            for variant in SCAN[system]
+            if all(job.name in known for job in scan_jobs(system, variant))
+        }
+        if not means:
+            continue
+        chosen = max(means, key=lambda variant: means[variant])
+        pairs = [
+            (Job("whet", seed), Job(system, seed, variant=chosen, settings=SCAN[system][chosen])) for seed in seeds
+        ]
+        found = outcomes([job for pair in pairs for job in pair], options)
+        whole = [pair for pair in pairs if all(job.name in found for job in pair)]
+        for measure in MEASURES[:2] if whole else ():
+            ours, theirs = ([measure.of(found[pair[at].name]) for pair in whole] for at in (0, 1))
+            row = compared(f"best/{measure.name}/{peer}", measure, ours, theirs, peer, lead=True)
+            yield replace(row, condition=f"{row.condition}; {peer} with {chosen!r}, {means[chosen]:.3f} in the scan")
+
+
+def _rendering(options: argparse.Namespace) -> argparse.Namespace:
+    return argparse.Namespace(**{**vars(options), "render": True})
 
 
 def null(options: argparse.Namespace) -> Iterator[Row]:
@@ -233,9 +286,10 @@ def null(options: argparse.Namespace) -> Iterator[Row]:
     found = outcomes(jobs, options).values()
     decisions = sum(outcome.decisions for outcome in found)
     accepted = sum(outcome.acceptances for outcome in found)
-    if decisions:
+    if found:
         told = f"{accepted} of {decisions} decisions in {len(found)} runs"
-        yield Row("null/accepted", accepted / decisions, "share", 0.1, accepted <= 0.1 * decisions, condition=told)
+        share = accepted / decisions if decisions else 0.0
+        yield Row("null/accepted", share, "share", 0.1, accepted <= 0.1 * decisions, condition=told)
 
 
 def facts(options: argparse.Namespace) -> Iterator[Row]:
@@ -263,7 +317,9 @@ def rows(options: argparse.Namespace) -> Iterator[Row]:
             yield Row(f"start/{family}", world.score(()), "solved", condition="the skill that all begin with")
             yield Row(f"ceiling/{family}", world.ceiling(), "solved", condition="all edits that help, added greedily")
     for part in options.part:
-        yield from {"table": table, "scan": scan, "null": null, "facts": facts, "real": real}[part](options)
+        yield from {"table": table, "scan": scan, "best": best, "null": null, "facts": facts, "real": real}[part](
+            options
+        )
 
 
 def main() -> None:
@@ -273,8 +329,12 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1, help="runs at a time, a process each")
     parser.add_argument("--runs", type=Path, help="a file with a line for each run: what is there is not run again")
     parser.add_argument("--render", action="store_true", help="run nothing: rows of what --runs holds")
-    parser.add_argument("--part", action="append", choices=(*PARTS, "scan"), help="default: all but scan")
+    parser.add_argument(
+        "--part", action="append", choices=(*PARTS, "scan", "best"), help="default: all but scan and best"
+    )
     parser.add_argument("--seeds", type=int, help="seeds of the table, 32 unless told")
+    parser.add_argument("--family", default="", choices=("", *FAMILIES), help="the table and best of this family only")
+    parser.add_argument("--system", action="append", choices=SYSTEMS, help="scan the settings of this one only")
     parser.add_argument("--carried", type=Path, help="a folder with the packages of each peer, unpacked")
     options = parser.parse_args()
     options.part = options.part or PARTS

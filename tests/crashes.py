@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from whet.ledger.writer import LedgerWriter
+
+if TYPE_CHECKING:
+    import pytest
 
 
 class Crash(BaseException):

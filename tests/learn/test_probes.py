@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from reflact_world import HARM, NULLS, RULES, config, optimiser, trained
 
+from whet.learn.reflact.evaluate import evaluate
+from whet.learn.reflact.records import Edit, EditOutcome, Revision
 from whet.learn.reflact.training import ReflactLearner
 from whet.models.base import Request
+from whet.types import Playbook, Policy
 
 PLAIN: dict[str, Any] = {"slow": {"use": False}, "meta": {"use": False}, "gate": {"pace": "steady", "alpha": 0.1}}
 
@@ -79,3 +85,27 @@ def test_probes_are_part_of_what_a_run_is_said_to_cost() -> None:
     steps = learner.steps(without, 24)
     settings = config(update={"evidence": True, "probes": 3, "probe_tasks": 5})
     assert learner.rollouts(settings, 24) - learner.rollouts(without, 24) == steps * 15
+
+
+@pytest.mark.parametrize(
+    ("dropped", "weighed", "pace"), [(0, True, ""), (3, True, ""), (4, True, "brief"), (4, False, "")]
+)
+def test_after_four_bundles_beside_one_playbook_the_next_is_judged_on_every_task(
+    dropped: int, weighed: bool, pace: str
+) -> None:
+    """A race begins where the playbook fails most surely: true gains of many small edits were dropped there."""
+    paces: list[str] = []
+
+    async def bring(purpose: str, candidate: object, *, share: float, pace: str) -> object:
+        paces.append(pace)
+        return SimpleNamespace(accepted=False, action="reject")
+
+    shop = SimpleNamespace(update=SimpleNamespace(bring="bundle", credit=False))
+    step: Any = SimpleNamespace(
+        config=shop, where="e1/s0001", number=1, judged=(None,) * dropped, book=object() if weighed else None
+    )
+    step.with_playbook = lambda playbook: Policy("t", playbook=playbook)
+    revision = Revision(Playbook("Be brief."), (EditOutcome(Edit("append", "Be brief."), "applied_append"),))
+    judge: Any = SimpleNamespace(bring=bring)
+    asyncio.run(evaluate(step, judge, revision))
+    assert paces == [pace]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from all_on import ALL_ON
 from builders import FromFunction
 from crashes import Crash, crashing
 from reflact_world import NULLS, RULES, Kinds, config, optimiser, target, timeless, trained
@@ -98,6 +99,26 @@ def test_a_crash_leaves_no_trace_where_attempts_are_read_again(tmp_path: Path, m
             break
         assert reusing_run(tmp_path / str(at) / "run") == whole, f"after a crash at commit {at}"
     assert at > 20, "the run has more events than that"
+
+
+@pytest.mark.parametrize("name", ALL_ON)
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+def test_a_crash_with_every_option_on_leaves_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, before: bool
+) -> None:
+    """At two events of each run here; at every one of them in `bench/kills.py`."""
+    run = ALL_ON[name]
+    with monkeypatch.context() as patch:
+        count = crashing(patch, 1_000_000, before=before)
+        whole = run(tmp_path / "whole" / "run")
+    assert count[0] > 200, "the run has more events than that"
+    for share in (0.4, 0.85) if before else (0.15, 0.6):
+        at = int(share * count[0])
+        with monkeypatch.context() as patch:
+            crashing(patch, at, before=before)
+            with contextlib.suppress(Crash):
+                run(tmp_path / str(at) / "run")
+        assert run(tmp_path / str(at) / "run") == whole, f"after a crash at commit {at} of {count[0]}"
 
 
 CONFIG = f"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -210,6 +211,54 @@ def test_a_config_replaces_a_prompt_of_the_environment(tmp_path: Path) -> None:
     trained(tmp_path / "b", config(**once, reflect={"prompts": own}), optimiser=listening, env=Advice())
     assert not any(text.startswith("You improve words.") for text in heard)
     assert any(text.startswith("You improve all.") for text in heard)
+
+
+def knows_every_form(request: Request) -> str:
+    """Answers in all forms at once, first in none of them, with an edit whose target is nowhere."""
+    if len(request.messages) == 2 and request.messages[0].text.startswith("You choose"):
+        return "Two, I think."
+    told = str(request.sampling.seed)
+    edits = [{"op": "replace", "target": "nowhere", "content": "x"}]
+    edits += [{"op": "append", "content": f"{text} {told}"} for text in ("One", "Two", "Three")]
+    forms = {
+        "edits": edits,
+        "revise_suggestions": [{"title": text, "instruction": f"{text} {told}"} for text in ("One", "Two", "Three")],
+        "skill_candidates": [{"new_skill": f"Whole {told}", "title": "t"}],
+    }
+    asked = {"new_skill": "Whole", "slow_update_content": "Keep on.", "meta_skill_content": "Rules help."}
+    chosen = {"selected_indices": [0], "learning_rate": 2, "confidence": 0.5, "failure_summary": [], "batch_size": 1}
+    notes = {"appendix_notes": [f"note {told}", f"other {told}"]}
+    return json.dumps({**forms, **asked, **chosen, **notes, "patch": forms, "reasoning": "r"})
+
+
+def test_every_prompt_that_comes_along_can_be_replaced(tmp_path: Path) -> None:
+    """`again`, which every stage may need, was replaced by name and asked for as it came along."""
+    room = Path(str(files("whet.learn.reflact") / "prompts"))
+    own = {file.stem: f"{file.read_text().strip()}\n[own {file.stem}]" for file in room.glob("*.md")}
+    seen: set[str] = set()
+
+    def listening(request: Request) -> str:
+        for message in request.messages:
+            seen.update(re.findall(r"\[own (\w+)\]", message.text))
+        return knows_every_form(request)
+
+    reflect = {"prompts": own, "lapses": True, "consolidate_above": 1, "calls": 0, "minibatch": 2}
+    for number, update in enumerate(
+        (
+            {"mode": "patch", "scheduler": "autonomous"},
+            {"mode": "patch", "scheduler": "constant", "edits": 1, "min_edits": 1},
+            {"mode": "rewrite_from_suggestions"},
+            {"mode": "full_rewrite_minibatch"},
+        )
+    ):
+        trained(
+            tmp_path / f"run{number}",
+            config(train={"epochs": 2, "batch_size": 6}, reflect=reflect, update=update, slow={"idle": True}),
+            optimiser=listening,
+            target=lambda request: "rebma" if request.messages[-1].text.startswith("amber") else "?",
+            env=Kinds(train=6, select=8, test=2),
+        )
+    assert seen == set(own)
 
 
 def test_reasoning_effort_is_set_by_stage(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from whet.errors import WhetError
 from whet.gate.decision import Decision
 from whet.gate.evidence import Arm, Bank
 from whet.learn.candidate import Candidate
-from whet.learn.workshop import LEAK, Workshop
+from whet.learn.workshop import LEAK, THOROUGH, Workshop
 from whet.types import Playbook, Policy
 
 Action = Literal["accept_new_best", "accept", "pass", "reject", "force_accept", "undecided", "skip_identical"]
@@ -103,12 +103,13 @@ class Judge:
         standing = Standing(initial)
         return cls(shop, initial, standing, standing, shop.gate.open(len(shop.select)))
 
-    async def bring(self, purpose: str, candidate: Candidate, *, share: float = 1.0) -> Judgement:
+    async def bring(self, purpose: str, candidate: Candidate, *, share: float = 1.0, pace: str = "") -> Judgement:
         """The gate's decision on `candidate`; an accepted one is the current policy from here on.
 
-        `share` is the part of the gate's alpha that this decision may use, where several come of one proposal.
+        `share` is the part of the gate's alpha that this decision may use, where several come of one proposal; `pace`
+        is another than the gate's own.
         """
-        judgement = await self.weigh(purpose, candidate, self.current.policy, self.bank, share=share)
+        judgement = await self.weigh(purpose, candidate, self.current.policy, self.bank, share=share, pace=pace)
         decision = judgement.decision
         if judgement.action == "pass":
             return self.adopt(judgement, self.shop.gate.carry(self.bank, decision))
@@ -119,14 +120,14 @@ class Judge:
         return judgement
 
     async def weigh(
-        self, purpose: str, candidate: Candidate, incumbent: Policy, bank: Bank, *, share: float = 1.0
+        self, purpose: str, candidate: Candidate, incumbent: Policy, bank: Bank, *, share: float = 1.0, pace: str = ""
     ) -> Judgement:
         """The gate's decision on `candidate` beside any incumbent, whose draws stand in `bank`; nothing is replaced."""
         leak = self.shop.leak(purpose, incumbent, candidate.policy)
         if leak is not None:
             self.judgements.append(Judgement(purpose, candidate, incumbent, leak, "reject"))
             return self.judgements[-1]
-        decision = await self.shop.decide(purpose, bank, incumbent, candidate.policy, share)
+        decision = await self.shop.decide(purpose, bank, incumbent, candidate.policy, share, pace=pace)
         if decision.reason == "identical":
             return Judgement(purpose, candidate, incumbent, decision, "skip_identical")
         if decision.reason in UNMEASURABLE:
@@ -153,7 +154,7 @@ class Judge:
         """
         current = self.current
         bank = replace(self.shop.gate.open(len(self.shop.select)), decisions=self.bank.decisions)
-        decision = await self.shop.decide(purpose, bank, candidate.policy, current.policy, share, every=True)
+        decision = await self.shop.decide(purpose, bank, candidate.policy, current.policy, share, pace=THOROUGH)
         action: Action = "undecided" if decision.verdict == "cannot_decide" else "reject"
         told_apart = decision.verdict != "reject" and decision.reason != ALIKE
         if not told_apart and decision.effect <= LOSS:

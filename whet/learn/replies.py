@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from whet.learn.prompt_text import prompt
 from whet.learn.workshop import Workshop
 from whet.types import Message, Reply, assistant, user
 
@@ -53,7 +52,7 @@ async def ask_json(
         return JsonAnswer(read(object_in(first)))
     except Unreadable as problem:
         told = f"{purpose}: {problem}"
-        again = (*messages, assistant(_ends(first.text)), user(prompt("again", problem=str(problem))))
+        again = (*messages, assistant(_ends(first.text)), user(shop.prompts.text("again", problem=str(problem))))
     second = await shop.consult(f"{purpose}/again", again, max_tokens)
     try:
         return JsonAnswer(read(object_in(second)), (told,))

@@ -23,6 +23,7 @@ from whet.gate.paired import PairedGate
 from whet.keys import digest, policy_digest, rollout_key
 from whet.learn.coach import CoachedEnvironment
 from whet.learn.leaks import LeakWatch
+from whet.learn.prompt_text import OptimizerPrompts
 from whet.learn.sealed import SealedEnvironment
 from whet.learn.usage import stage_of
 from whet.ledger.store import CONSULTED
@@ -66,6 +67,8 @@ class Workshop:
     """Whoever knows whether a text holds parts of select or test tasks."""
     effort: Mapping[str, Any] = field(default_factory=dict)
     """Reasoning effort of the optimiser by stage, where it is another than the optimiser's own."""
+    prompts: OptimizerPrompts = field(default_factory=OptimizerPrompts)
+    """What a reply that cannot be read goes back with is among them, whoever asked."""
     _planned: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
@@ -176,15 +179,15 @@ class Workshop:
         return Decision("reject", self.gate.name, LEAK, detail, alpha=0.0)
 
     async def decide(
-        self, purpose: str, bank: Bank, incumbent: Policy, candidate: Policy, share: float = 1.0, *, every: bool = False
+        self, purpose: str, bank: Bank, incumbent: Policy, candidate: Policy, share: float = 1.0, *, pace: str = ""
     ) -> Decision:
         """Brings `candidate` before the gate; the decision and its evidence are remembered.
 
-        With `every`, a gate that could drop it early looks at every task first: for what the size of a loss rests on.
+        `pace` is another than that of the gate, at the same alpha; a gate without paces keeps to its rule.
         """
         gate = self.gate
         if isinstance(gate, PairedGate):
-            gate = replace(gate, alpha=gate.promise * share, pace=THOROUGH if every else gate.pace)
+            gate = replace(gate, alpha=gate.promise * share, pace=pace or gate.pace)
         contest = Contest(purpose, incumbent, candidate, self.select, SELECT)
         return await decide(self.session, gate, bank, contest, self._plan)
 

@@ -11,6 +11,12 @@ from whet.learn.reflact.records import Item, Revision
 from whet.learn.reflact.step import Step
 from whet.types import Playbook
 
+WHOLE, DROPPED = "brief", 4
+"""How the next candidate is judged after so many beside one playbook, where edits are weighed: on every task.
+
+A race begins with the tasks that the playbook fails most surely, and drops what mends none of the first two. Bundles of
+many small edits mend hardly any of those; each of them would be dropped there, and the next one at the same tasks."""
+
 
 async def evaluate(step: Step, judge: Judge, revision: Revision) -> tuple[Judgement, ...]:
     """Every decision of the step. Parts of a bundle are judged against what stands after the parts before them."""
@@ -49,10 +55,17 @@ class _Evaluation:
         purpose = f"{self.step.where}/decision/{len(self.made):02d}{'-without' if without else ''}"
         origin, number = f"step_{self.step.number:04d}", self.step.number
         candidate = Candidate(self.step.with_playbook(playbook), kept, origin, number, without)
-        judging = self.judge.prune if without else self.judge.bring
-        judgement = await judging(purpose, candidate, share=share)
+        if without:
+            judgement = await self.judge.prune(purpose, candidate, share=share)
+        else:
+            judgement = await self.judge.bring(purpose, candidate, share=share, pace=self._pace())
         self.made.append((judgement, kept))
         return judgement
+
+    def _pace(self) -> str:
+        """Whole rounds where the race has dropped one weighed bundle after the other beside this playbook."""
+        dropped = len(self.step.judged)
+        return WHOLE if self.step.book is not None and dropped and dropped % DROPPED == 0 else ""
 
     async def halves(self, items: Sequence[Item], share: float) -> None:
         """A rejected bundle in two parts, and a rejected part in two again; each level shares one alpha."""

@@ -27,7 +27,7 @@ from whet.learn.reflact.notes import new_notes
 from whet.learn.reflact.proposer import Analyst, Proposal, Proposer
 from whet.learn.reflact.records import Evidence
 from whet.learn.reflact.rollout import plan_epoch, roll_out
-from whet.learn.reflact.step import Step
+from whet.learn.reflact.step import Step, prompts_of
 from whet.learn.workshop import Spent, Workshop
 from whet.types import Playbook, Policy, Rollout
 
@@ -106,6 +106,7 @@ class ReflactTraining(Training):
             self._told = len(self.steps), len(self.ends)
         self.shop.effort = {str(stage): effort for stage, effort in self.config.reflect.effort.items()}
         refuse_unknown(self.shop.env.prompts(), self.shop.env.name)
+        self.shop.prompts = prompts_of(self.shop, self.config)
         if not self.tasks:
             raise WhetError(f"{self.shop.env.name}: there are no train tasks to learn from")
 
