@@ -103,6 +103,7 @@ def read_evidence(run: str | Path, runs: Path = RUNS, *, test: str = "", given: 
         target={**config.target.model_dump(mode="json", exclude_none=True), "model": located},
         endpoint=config.control.target.model_dump(mode="json", exclude_defaults=True),
         environment=config.env.name,
+        arguments=config.env.args,
         fingerprint=env.fingerprint,
         run=folder.name if folder.parent == runs else str(folder),
         decision=case.decision,
