@@ -160,6 +160,9 @@ def _of_training(folder: Path, given: Given) -> _Told:
     if summary.get("test_hard") is not None and found:
         case.claim = _claim(summary, found)
         case.notes += [*summary["test_notes"], *since_lines(folder, summary["test_opening"] or 0)]
+        floor, value = summary.get("floor_test_metric"), summary.get("test_metric")
+        if floor is not None and value is not None and floor >= value:
+            case.notes.append(f"a policy without any skill ({summary['floor_policy']}) does as well on the sealed test")
         if 1 - len(found) / len(tickets) > max(TEST_FAULTS, 1 / len(plan.test)):
             case.objections.append(f"{len(tickets) - len(found)} of {len(tickets)} test rollouts are missing")
         _judge_gain(case)
