@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from whet.cli.codes import listed
+from whet.cli.configs import app as configs
 from whet.cli.envs import app as envs
 from whet.cli.export import app as export
 from whet.cli.gate import app as gate
@@ -26,6 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(configs)
 app.add_typer(envs)
 app.add_typer(export)
 app.add_typer(gate)
