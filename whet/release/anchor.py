@@ -1,7 +1,7 @@
 """The anchor: the head of the trail written where whoever can edit the trail cannot, so that a new chain is noticed.
 
-A file on another machine's mount, a command that the line is handed to (`git notes`, `logger`, a mail), or a URL that it
-is posted to. A file is read back by `whet audit verify`; what a command or a server has kept is given to `--expect`.
+A file on another machine's mount, a command that the line is handed to (`git notes`, `logger`, a mail), or a URL that
+it is posted to. `whet audit verify` reads a file back; what a command or a server has kept is given to `--expect`.
 """
 
 from __future__ import annotations

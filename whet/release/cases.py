@@ -33,9 +33,9 @@ CODES: Mapping[str, int] = {
 }
 """Why a person is asked, and how soon: the higher the earlier.
 
-`disagreement`: two reviewers differ; `drift`: new work is unlike what the threshold was chosen on; `low_agreement`: the
-votes are divided; `below_threshold`: the evidence has gaps; `no_threshold`: nothing bounds false releases; `no_verdict`:
-no reply could be read; `conflict`: the site was decided otherwise before; `audit`: drawn among automatic passes.
+`disagreement`: two reviewers differ; `drift`: new work is unlike what the threshold was chosen on; `low_agreement`:
+the votes are divided; `below_threshold`: the evidence has gaps; `no_threshold`: nothing bounds false releases;
+`no_verdict`: no reply could be read; `conflict`: the site was decided otherwise before; `audit`: drawn among passes.
 """
 
 COLUMNS = "number, decision, champion, ticket, code, priority, reviewers, state, holder, votes, outcome"
@@ -67,8 +67,9 @@ class ReviewCase:
 
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> ReviewCase:
-        votes = tuple((who, said) for who, said in orjson.loads(row[9]))
-        return cls(*row[:9], votes, row[10])
+        *about, told, outcome = row
+        made = cls(*about)
+        return replace(made, votes=tuple((who, said) for who, said in orjson.loads(told)), outcome=outcome)
 
     def claimed(self, reviewer: str) -> ReviewCase:
         """Taken by a reviewer; refused where another has it, or this one has spoken already."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-
 from whet.errors import WhetError
 from whet.ledger.chain import head_at, prove
 from whet.ledger.head import read_head

@@ -1,4 +1,4 @@
-"""Redaction: text about a site or a person is taken out of the trail, and an entry says that it was, by whom and why."""
+"""Redaction: text about a site or a person is taken out of the trail; an entry says that it was, by whom and why."""
 
 from __future__ import annotations
 

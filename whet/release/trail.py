@@ -50,7 +50,8 @@ PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};
 CREATE TABLE entries (
     seq INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, body BLOB NOT NULL
 );
-CREATE INDEX entries_by_subject ON entries (subject, kind);
+CREATE INDEX entries_by_subject ON entries (subject);
+CREATE INDEX entries_by_kind ON entries (kind, subject);
 CREATE TABLE private (
     seq INTEGER NOT NULL, field TEXT NOT NULL, salt BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (seq, field)
 ) WITHOUT ROWID;

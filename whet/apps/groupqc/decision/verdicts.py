@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whet.apps.groupqc.decision.threshold import ReleaseRule
 from whet.envs.groupqc.decision.environment import OpenTickets
 from whet.envs.groupqc.decision.gap import evidence_gap
 from whet.envs.groupqc.tickets.line import json_line
 from whet.errors import WhetError
 from whet.files import write_atomically, write_json
 from whet.keys import digest
+from whet.release.threshold import ReleaseRule
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
