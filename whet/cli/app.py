@@ -257,6 +257,29 @@ def view(
     view_command(folder, host, port)
 
 
+@app.command("serve", no_args_is_help=True)
+def serve(
+    name: Annotated[str, typer.Argument(help="Champion, as 'whet release list' lists them.")],
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; beyond this machine a token is asked for.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 8421,
+    token_env: Annotated[
+        str, typer.Option("--token-env", help="Environment variable with the token that whoever asks must have.")
+    ] = "",
+    base_url: Annotated[str, typer.Option(help="Where the champion's model is served now. [as at its run]")] = "",
+    max_usd: Annotated[float | None, typer.Option(help="Hard budget in dollars, over restarts.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Hard budget in tokens, over restarts.")] = None,
+    max_calls: Annotated[int | None, typer.Option(help="Hard budget in calls, over restarts.")] = None,
+    releases: Annotated[Path, typer.Option("--releases", help="Folder that champions are kept in.")] = Path("releases"),
+) -> None:
+    """Serve a champion behind an OpenAI-compatible endpoint; it follows promotions and rollbacks."""
+    from whet.cli.serve import serve_command
+
+    budget = {"usd": max_usd, "tokens": max_tokens, "calls": max_calls}
+    serve_command(name, host=host, port=port, token_env=token_env, base_url=base_url, budget=budget, releases=releases)
+
+
 @app.command("watch", no_args_is_help=True)
 def watch(
     run: Annotated[str, typer.Argument(help="Run to follow: a name or a folder.")],

@@ -215,7 +215,9 @@ class ConfigFolder:
         wanted = self.version(title)
         name = title.partition("@")[0]
         config, registry = self.file(name), self.registry()
-        unsaved = list(self._changes(config, config.header, registry["configs"][name]["versions"][config.header.version]))
+        unsaved = list(
+            self._changes(config, config.header, registry["configs"][name]["versions"][config.header.version])
+        )
         if unsaved:
             raise WhetError(f"{config.path}: holds changes that are in no version; {unsaved[0].partition('; ')[2]}")
         header = wanted.header
