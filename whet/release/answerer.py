@@ -1,4 +1,4 @@
-"""The model that answers for a champion: opened as its run reached it, and refused where it is another than was tested."""
+"""The model that answers for a champion: reached as its run reached it, refused where it is another than was tested."""
 
 from __future__ import annotations
 

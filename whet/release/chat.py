@@ -262,8 +262,8 @@ def stream_events(made: Json, *, with_usage: bool) -> list[bytes]:
     events = []
     for choice in made["choices"]:
         delta = dict(choice["message"])
-        for place, call in enumerate(delta.get("tool_calls", ())):
-            call["index"] = place
+        for index, call in enumerate(delta.get("tool_calls", ())):
+            call["index"] = index
         for piece, finish in ((delta, None), ({}, choice["finish_reason"])):
             told = {"index": choice["index"], "delta": piece, "finish_reason": finish}
             events.append({**head, "choices": [told]})

@@ -279,8 +279,8 @@ def _add_test(folder: Path, env: Environment, policy: Policy, case: _Case, given
     found = _outcomes(folder, tickets, env, policy)
     if not found:
         raise WhetError(
-            f"{folder}: its test is of another environment (fingerprint, data or arguments) or of another policy (model, "
-            "sampling or playbook) than what is promoted; measure this one"
+            f"{folder}: its test is of another environment (fingerprint, data or arguments) or of another policy "
+            "(model, sampling or playbook) than what is promoted; measure this one"
         )
     figures = summarize(found, metric=HARD, level=caveats.level).overall
     case.claim = {

@@ -71,7 +71,7 @@ def evidence_lines(champion: Champion) -> Iterator[str]:
     claim, decision = champion.claim, champion.decision
     yield f"# Why {champion.title} is the champion"
     yield ""
-    yield f"* policy {champion.content}: the model {champion.target['model']} ({champion.policy.model}) with this playbook"
+    yield f"* policy {champion.content}: {champion.target['model']} ({champion.policy.model}) with this playbook"
     yield f"* measured on {champion.environment} (fingerprint {champion.fingerprint})"
     yield f"* run {champion.run}, ledger head: {champion.head}"
     yield f"* gate: {decision['says']}" if decision else "* gate: none"
