@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,9 @@ MOST_FILES = 10_000
 MOST_TEXT = 256 << 20
 """Bytes of all files but weights: they are read into memory."""
 
+DAMAGE = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError)
+"""What reading an archive raises that is none, or not what it was."""
+
 _WHEN = (1980, 1, 1, 0, 0, 0)
 _PIECE = 1 << 20
 
@@ -66,7 +70,7 @@ class Package:
                 return _read(path, archive)
         except FileNotFoundError:
             raise WhetError(f"{path}: no such package") from None
-        except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        except DAMAGE as error:
             raise WhetError(f"{path}: is no package, or is damaged ({error}); get it again") from None
         except OSError as error:
             raise WhetError(f"{path}: cannot be read ({error.strerror or error})") from None
