@@ -33,7 +33,6 @@ from whet.models.hf.address import split
 from whet.release.champion import Champion
 from whet.rollout.cast import BASELINE, open_model, sampling_of
 from whet.rollout.claim import CONFIG, PLAYBOOK
-from whet.rollout.sources import Sources
 from whet.run.caveats import read_caveats, since_lines
 from whet.run.compose import Given, build_environment
 from whet.run.decide import CANDIDATE, LEAKS, without_excluded
