@@ -14,6 +14,7 @@ from whet.cli.export import app as export
 from whet.cli.gate import app as gate
 from whet.cli.installed import CommandList
 from whet.cli.models import app as models
+from whet.cli.release import app as release
 from whet.cli.runs import app as runs
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app.add_typer(envs)
 app.add_typer(export)
 app.add_typer(gate)
 app.add_typer(models)
+app.add_typer(release)
 app.add_typer(runs)
 
 RunsFolder = Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")]

@@ -239,7 +239,7 @@ class ConfigFolder:
         parsed = tomlkit.parse(config.text)
         if HEADER in parsed:
             for key in ("version", *KEPT):
-                parsed[HEADER][key] = told[key]  # type: ignore[index]
+                parsed[HEADER][key] = told[key]
             text = tomlkit.dumps(parsed)
         else:
             said = {key: told[key] for key in ("version", *KEPT) if told[key]}

@@ -16,7 +16,7 @@ import getpass
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -61,6 +61,8 @@ class Champion:
     """The decision of the gate that accepted it, as the ledger of its run has it, without the draws."""
     claim: Mapping[str, Any]
     """What the sealed test showed: figures, intervals, which opening it was."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """Of the environment."""
     about: str = ""
     """What the environment asks, in a line."""
     identity: str = ""
@@ -134,6 +136,8 @@ class ReleaseEvent:
     by: str = ""
     why: str = ""
     """The reason of an override or of a rollback."""
+    passed_over: Sequence[str] = ()
+    """What an override passed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +178,11 @@ class Champions:
         """The folder of a version."""
         return self.folder / champion.name / f"v{champion.version}"
 
-    def promote(self, draft: Champion, adapter: Path | None = None) -> Champion:
-        """Make `draft` the current version of its name; it gets its number here. `adapter` is copied beside it."""
+    def promote(self, draft: Champion, adapter: Path | None = None, passed_over: tuple[str, ...] = ()) -> Champion:
+        """Make `draft` the current version of its name; it gets its number here. `adapter` is copied beside it.
+
+        `passed_over` are the objections that its override passes over: they stand in the trail with the reason.
+        """
         check_name(draft.name)
         with self._held():
             events = self.events(draft.name)
@@ -186,7 +193,7 @@ class Champions:
             place = self.place(champion)
             self._write(champion, place, adapter)
             before = events[-1].version if events else None
-            self._append(PROMOTED, champion, before, champion.override)
+            self._append(PROMOTED, champion, before, champion.override, passed_over)
         return champion
 
     def rollback(self, name: str, to: int | None = None, why: str = "") -> Champion:
@@ -243,13 +250,16 @@ class Champions:
             shutil.rmtree(beside, ignore_errors=True)
             raise
 
-    def _append(self, kind: str, champion: Champion, before: int | None, why: str) -> None:
+    def _append(
+        self, kind: str, champion: Champion, before: int | None, why: str, passed_over: tuple[str, ...] = ()
+    ) -> None:
         record = {
             "version": champion.version,
             "before": before,
             "digest": champion.digest,
             "by": user(),
             "why": why,
+            "passed_over": list(passed_over),
         }
         with Trail.of(self.folder) as trail:
             trail.append(kind, record, subject=champion.name)

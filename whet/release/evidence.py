@@ -102,6 +102,7 @@ def read_evidence(run: str | Path, runs: Path = RUNS, *, test: str = "", given: 
         target={**config.target.model_dump(mode="json", exclude_none=True), "model": located},
         endpoint=config.control.target.model_dump(mode="json", exclude_defaults=True),
         environment=config.env.name,
+        arguments=config.env.args,
         fingerprint=env.fingerprint,
         run=folder.name if folder.parent == runs else str(folder),
         decision=case.decision,
@@ -158,6 +159,9 @@ def _of_training(folder: Path, given: Given) -> _Told:
     if summary.get("test_hard") is not None and found:
         case.claim = _claim(summary, found)
         case.notes += [*summary["test_notes"], *since_lines(folder, summary["test_opening"] or 0)]
+        floor, value = summary.get("floor_test_metric"), summary.get("test_metric")
+        if floor is not None and value is not None and floor >= value:
+            case.notes.append(f"a policy without any skill ({summary['floor_policy']}) does as well on the sealed test")
         if 1 - len(found) / len(tickets) > max(TEST_FAULTS, 1 / len(plan.test)):
             case.objections.append(f"{len(tickets) - len(found)} of {len(tickets)} test rollouts are missing")
         _judge_gain(case)
