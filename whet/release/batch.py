@@ -46,8 +46,8 @@ class Batch:
         if self.undecided:
             first = min(self.undecided)
             yield (
-                f"{len(self.undecided)} lines are undecided, the first: line {first}, {self.undecided[first]}; the same "
-                "command goes on"
+                f"{len(self.undecided)} lines are undecided, the first: line {first}, {self.undecided[first]}; the "
+                "same command goes on"
             )
 
 

@@ -41,7 +41,9 @@ async def calibrate(
         works = [(intake.read(line), intake.label(line)) for line in lines]
         unlabelled = sum(label is None for _, label in works)
         if not works or unlabelled:
-            raise WhetError(f"{unlabelled or 'all'} of {len(works)} lines have no label; a threshold is chosen by labels")
+            raise WhetError(
+                f"{unlabelled or 'all'} of {len(works)} lines have no label; a threshold is chosen by labels"
+            )
         limit = asyncio.Semaphore(AT_ONCE)
 
         async def scored(work: OpenWork, label: str | None) -> ScoredTicket:

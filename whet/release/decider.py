@@ -286,5 +286,3 @@ def _watch(intake: Intake, rule: DecisionRule, trail: Trail, champion: Champion,
 def _works(intake: Intake, entries: Sequence[TrailEntry]) -> list[OpenWork]:
     rows = [entry.private.get("ticket") for entry in entries[-WATCHED_AGAIN:]]
     return [intake.read(orjson.dumps(row)) for row in rows if row is not None]
-
-
