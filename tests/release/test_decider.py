@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from ticket_desk import promoted, rules_model, spoken, tickets
 
-from tests.release.decisions import promoted, rules_model, spoken, tickets
 from whet.errors import FaultError, WhetError
 from whet.models.base import Model, Request
 from whet.release.batch import decide_lines

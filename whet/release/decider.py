@@ -27,7 +27,7 @@ from whet.models.base import Model
 from whet.outside import shown_line
 from whet.release.cases import CODES, OPENED, ReviewCase
 from whet.release.champion import RELEASES, Champion, Champions
-from whet.release.decision import DECIDED, Decision, DecisionRule, decision_in, reference_path
+from whet.release.decision import DECIDED, REVIEW, Decision, DecisionRule, decision_in, reference_path
 from whet.release.intake import Intake, IntakeTasks, OpenWork, Watch, open_intake
 from whet.release.review import put_case
 from whet.release.trail import Trail, TrailEntry, TrailTurn
@@ -156,6 +156,8 @@ class Decider:
             site = rule.site(work.name)
             score, proposed, confidence = vote.score(work), vote.proposed, vote.confidence
             verdict, code = rule.verdict(proposed, self.intake.releases, score, site, halted, confidence)
+            if verdict == self.intake.releases and work.suspect:
+                verdict, code = REVIEW, "suspect"
             if not code and verdict == self.intake.releases and rule.drawn("audit", work.key, rule.audit):
                 code = "audit"
             record = {
@@ -168,6 +170,7 @@ class Decider:
                 "kind": work.task.label.kind,
                 "verdict": verdict,
                 "proposed": proposed,
+                "releasing": self.intake.releases,
                 "code": code,
                 "confidence": confidence,
                 "gap": round(work.gap, 6),
@@ -253,6 +256,8 @@ async def open_decider(
         with trail.turn():  # refuses a trail that is not sound, before anything is asked
             pass
         watch = None if halted or rule.rule is None else _watch(intake, rule, trail, champion, releases)
+        if watch is None and not halted and rule.rule is not None:
+            notes.append(f"{champion.title} is not watched for drift: its threshold was chosen on too little work")
         async with Session.open(start, Quiet()) as session:
             yield Decider(champion, rule, intake, tasks, session, trail, releases, watch, tuple(notes))
 
@@ -273,7 +278,7 @@ def _watch(intake: Intake, rule: DecisionRule, trail: Trail, champion: Champion,
     path = reference_path(releases, champion.name)
     if not path.is_file():
         return None
-    watch = intake.watch([line for line in path.read_bytes().splitlines() if line.strip()], rule.alpha)
+    watch = intake.watch([line for line in path.read_bytes().split(b"\n") if line.strip()], rule.alpha)
     if watch is None:
         return None
     begun = [entry.seq for kind in (CALIBRATED, UNFROZEN) for entry in trail.entries(kind)]

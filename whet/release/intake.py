@@ -34,6 +34,8 @@ class OpenWork:
     site: str = ""
     vendor: str = ""
     submitted: str = ""
+    suspect: bool = False
+    """Whether its evidence holds words of a verdict: a policy that repeats what it reads would be obeying it."""
     row: Mapping[str, Any] = field(default_factory=dict)
     """The work as it was handed in, without any label."""
 

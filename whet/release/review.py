@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from whet.errors import WhetError
 from whet.evals.estimate import exact_upper
+from whet.files import write_atomically
 from whet.release.cases import CLAIMED, COLUMNS, RESOLVED, RETURNED, ReviewCase
 from whet.release.decision import Decision, decision_in
 from whet.release.trail import Trail, TrailTurn
@@ -210,6 +213,16 @@ def _named(reviewer: str) -> str:
     if not who or len(who) > 80 or not who.isprintable():
         raise WhetError("say who reviews, in at most 80 plain characters: --as NAME")
     return who
+
+
+def write_labels(queue: ReviewQueue, out: Path) -> int:
+    """Write the labels to a file; returns how many there are."""
+    rows = list(queue.labels())
+    try:
+        write_atomically(out, b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    except OSError as problem:
+        raise WhetError(f"{out}: cannot be written ({problem.strerror})") from None
+    return len(rows)
 
 
 def queue_of(releases: Path) -> ReviewQueue:

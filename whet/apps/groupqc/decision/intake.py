@@ -18,7 +18,7 @@ from whet.envs.groupqc.decision.desk import TicketDesk
 from whet.envs.groupqc.decision.environment import ARGUMENTS
 from whet.envs.groupqc.decision.gap import evidence_gap
 from whet.envs.groupqc.drift.traits import TicketTraits, ticket_traits
-from whet.envs.groupqc.drift.watch import DriftWatch
+from whet.envs.groupqc.drift.watch import FEWEST, DriftWatch
 from whet.envs.groupqc.feedback import ticket_verdict
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.summaries.counts import read_summary
@@ -38,6 +38,9 @@ TAKEN = frozenset(argument.name for argument in ARGUMENTS)
 """Arguments of the training environment that say how a ticket is asked about; noise and seeds do not."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_VERDICT = re.compile(r"v\W*e\W*r\W*d\W*i\W*c\W*t|[<‹]\|im_|\[/?INST\]", re.IGNORECASE)
+"""What no summary says of itself. Without the word no reply that is made of what was read is a verdict."""
+
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 
 
@@ -79,6 +82,7 @@ class TicketIntake:
             ticket.site if pack.sites is not None and ticket.site in pack.sites.names else "",
             _vendor(pack, task.data["summaries"]),
             found[0] if (found := _DATE.match(ticket.submitted)) else "",
+            any(_VERDICT.search(text) for text in (*ticket.summaries, *task.data["summaries"])),
             row,
         )
 
@@ -113,7 +117,8 @@ class TicketIntake:
 
     def watch(self, reference: Sequence[bytes], alpha: float) -> Watch | None:
         known = [self.traits(self.read(line)) for line in reference]
-        return TicketWatch(self, DriftWatch(known, alpha))
+        sites = {(traits.mission, traits.site) for traits in known}
+        return TicketWatch(self, DriftWatch(known, alpha)) if len(sites) >= FEWEST else None
 
     def traits(self, work: OpenWork) -> TicketTraits:
         """What can move when sites, cameras, vendors or the reading of photos change."""
