@@ -21,7 +21,7 @@ import orjson
 from whet.config.load import validate
 from whet.config.schema import EvalConfig
 from whet.errors import WhetError
-from whet.keys import digest, playbook_digest
+from whet.keys import digest, playbook_digest, policy_digest, rollout_key
 from whet.ledger.freeze import FROZEN, UNFROZEN, family_of, frozen
 from whet.models.base import Model
 from whet.outside import shown_line
@@ -85,6 +85,10 @@ class Decider:
     session: Session
     trail: Trail
     releases: Path
+    champion_policy: str
+    """The digest of the champion's policy, by which its rollouts are known."""
+    playbook: str
+    champion_digest: str
     watch: Watch | None = None
     notes: tuple[str, ...] = ()
     """What whoever starts it must know, a line each."""
@@ -129,12 +133,14 @@ class Decider:
         self.tasks.put(work)
         policy, ticket = self.champion.policy, Ticket(PURPOSE, "test", work.index, 0)
         tally = await self.session.work_off(policy, [ticket], "tickets", retry_faults=True)
-        standing = self.session.ledger.rollout(self.session.key(policy, ticket))
+        key = rollout_key(ticket, self.tasks.fingerprint, self.champion_policy)
+        standing = self.session.ledger.rollout(key)
         if standing is None:
             fault = self.session.ledger.open_fault(PURPOSE)
             told = tally.stopped or (f"the model did not answer: {fault}" if fault else "the model did not answer")
             raise Undecided(shown_line(told, 400), budget=bool(tally.stopped and not tally.failed))
-        calls = self.session.calls(policy, ticket)
+        voting = policy.sampling.votes > 1
+        calls = self.session.calls(policy, ticket) if voting else (self.intake.verdict(work.task, standing),)
         found = majority(calls, self.intake.tie)
         reason, cited = self.intake.reason(work, standing)
         share = round(found.votes / max(1, len(calls)) * found.agreement, 6)
@@ -163,10 +169,10 @@ class Decider:
             record = {
                 "champion": champion.name,
                 "version": champion.version,
-                "digest": champion.digest,
+                "digest": self.champion_digest,
                 "model": str(champion.target["model"]),
                 "weights": champion.policy.model,
-                "playbook": playbook_digest(champion.policy.playbook),
+                "playbook": self.playbook,
                 "kind": work.task.label.kind,
                 "verdict": verdict,
                 "proposed": proposed,
@@ -259,7 +265,8 @@ async def open_decider(
         if watch is None and not halted and rule.rule is not None:
             notes.append(f"{champion.title} is not watched for drift: its threshold was chosen on too little work")
         async with Session.open(start, Quiet()) as session:
-            yield Decider(champion, rule, intake, tasks, session, trail, releases, watch, tuple(notes))
+            digests = (policy_digest(champion.policy), identity.playbook, champion.digest)
+            yield Decider(champion, rule, intake, tasks, session, trail, releases, *digests, watch, tuple(notes))
 
 
 def decision_config(champion: Champion, releases: Path, control: Mapping[str, Any]) -> EvalConfig:

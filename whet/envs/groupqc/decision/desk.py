@@ -56,7 +56,8 @@ class TicketDesk:
         return self.too_long(self.task(ticket, "test", 0))
 
     def too_long(self, task: Task) -> bool:
-        return estimated_tokens(task.messages) > self._max_prompt
+        letters = sum(len(message.text) for message in task.messages)  # no letter is more than a token
+        return letters > self._max_prompt and estimated_tokens(task.messages) > self._max_prompt
 
 
 def _listed(given: str | Sequence[str]) -> tuple[str, ...]:
