@@ -27,11 +27,11 @@ def filled(folder: Path, count: int = 6, anchor: Anchor | None = None) -> Path:
             with trail.turn() as turn:
                 made = turn.append(
                     "decided",
-                    {"champion": "site", "verdict": "pass", "number": number},
+                    {"champion": "site", "verdict": "pass", "number": number, "site": "s"},
                     subject=f"ticket{number}",
                     private={"name": f"QC-2026-{number}", "reason": "Image1: fine"},
                 )
-                turn.db.execute("INSERT INTO decisions VALUES (?, ?, ?)", ("site", made.subject, made.seq))
+                turn.db.execute("INSERT INTO decisions VALUES (?, ?, ?, ?)", ("site", made.subject, made.seq, "s"))
     return path
 
 
@@ -145,7 +145,7 @@ def test_a_text_that_is_gone_without_a_redaction_is_found(tmp_path: Path) -> Non
 def test_a_decision_that_was_put_into_the_table_alone_is_found(tmp_path: Path) -> None:
     path = filled(tmp_path)
     with sqlite3.connect(path) as db:
-        db.execute("INSERT INTO decisions VALUES ('site', 'forged', 99)")
+        db.execute("INSERT INTO decisions VALUES ('site', 'forged', 99, 's')")
     assert any("not what its entry says" in line for line in Trail(path).verify())
 
 

@@ -24,18 +24,23 @@ OPENED, CLAIMED, RETURNED, RESOLVED = "case_opened", "case_claimed", "case_retur
 CODES: Mapping[str, int] = {
     "disagreement": 90,
     "drift": 80,
+    "suspect": 70,
     "low_agreement": 60,
     "below_threshold": 50,
     "no_threshold": 40,
     "no_verdict": 40,
-    "conflict": 30,
     "audit": 20,
 }
 """Why a person is asked, and how soon: the higher the earlier.
 
-`disagreement`: two reviewers differ; `drift`: new work is unlike what the threshold was chosen on; `low_agreement`:
-the votes are divided; `below_threshold`: the evidence has gaps; `no_threshold`: nothing bounds false releases;
-`no_verdict`: no reply could be read; `conflict`: the site was decided otherwise before; `audit`: drawn among passes.
+* `disagreement`: two reviewers differ
+* `drift`: new work is unlike what the threshold was chosen on
+* `suspect`: its evidence holds words of a verdict
+* `low_agreement`: the votes are divided
+* `below_threshold`: the evidence has gaps
+* `no_threshold`: nothing bounds false releases
+* `no_verdict`: no reply could be read
+* `audit`: drawn among automatic passes
 """
 
 COLUMNS = "number, decision, champion, ticket, code, priority, reviewers, state, holder, votes, outcome"

@@ -58,10 +58,13 @@ def _made(db: sqlite3.Connection) -> Iterator[str]:
     """What stands apart must be what entries commit to; tables must be what entries make them."""
     entries = [read_entry(db, row) for row in db.execute(ENTRIES.select).fetchall()]
     yield from _apart(db, entries)
-    decided = {(entry.record["champion"], entry.subject): entry.seq for entry in entries if entry.kind == DECIDED}
-    held = {
-        (champion, ticket): seq for champion, ticket, seq in db.execute("SELECT champion, ticket, seq FROM decisions")
+    decided = {
+        (entry.record["champion"], entry.subject): (entry.seq, entry.record["site"])
+        for entry in entries
+        if entry.kind == DECIDED
     }
+    rows = db.execute("SELECT champion, ticket, seq, site FROM decisions")
+    held = {(champion, ticket): (seq, site) for champion, ticket, seq, site in rows}
     for key in sorted(decided.keys() | held.keys()):
         if decided.get(key) != held.get(key):
             yield f"decisions: {key[0]} on ticket {key[1][:12]} is not what its entry says"

@@ -55,8 +55,11 @@ CREATE INDEX entries_by_kind ON entries (kind, subject);
 CREATE TABLE private (
     seq INTEGER NOT NULL, field TEXT NOT NULL, salt BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (seq, field)
 ) WITHOUT ROWID;
-CREATE TABLE decisions (champion TEXT NOT NULL, ticket TEXT NOT NULL, seq INTEGER NOT NULL UNIQUE,
-    PRIMARY KEY (champion, ticket)) WITHOUT ROWID;
+CREATE TABLE decisions (
+    champion TEXT NOT NULL, ticket TEXT NOT NULL, seq INTEGER NOT NULL UNIQUE, site TEXT NOT NULL,
+    PRIMARY KEY (champion, ticket)
+) WITHOUT ROWID;
+CREATE INDEX decisions_by_site ON decisions (champion, site, seq);
 CREATE TABLE cases (
     number INTEGER PRIMARY KEY, decision INTEGER NOT NULL, champion TEXT NOT NULL, ticket TEXT NOT NULL,
     code TEXT NOT NULL, priority INTEGER NOT NULL, reviewers INTEGER NOT NULL, state TEXT NOT NULL,
