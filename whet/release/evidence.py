@@ -7,6 +7,7 @@ What speaks against a promotion is an objection: it needs an override. What a re
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -75,6 +76,12 @@ class _Case:
 
 def read_evidence(run: str | Path, runs: Path = RUNS, *, test: str = "", given: Given = Given()) -> Evidence:
     """The evidence of a run of any kind that names a policy; `test` is an evaluation of it on sealed tasks."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".* has changed since .* began")  # told as an objection
+        return _read(run, runs, test, given)
+
+
+def _read(run: str | Path, runs: Path, test: str, given: Given) -> Evidence:
     folder = find_run(run, runs)
     head = _verified(folder, given)
     kind = run_kind(folder)

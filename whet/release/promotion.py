@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.errors import WhetError
+from whet.ledger.freeze import frozen
 from whet.release.champion import RELEASES, Champion, Champions, check_name
 from whet.release.evidence import read_evidence
 from whet.run.compose import Given
@@ -49,6 +50,8 @@ def promote_run(
     champions = Champions(releases)
     found = read_evidence(run, runs, test=test, given=given)
     objections = [*found.objections, *_another_environment(champions, name, found.draft)]
+    if why := frozen(releases, found.draft.environment):
+        objections.append(f"{found.draft.environment} is frozen ({why})")
     reason = " ".join(override.split())
     if objections and not reason:
         raise WhetError(

@@ -306,6 +306,8 @@ async def _serve(
         await web.SockSite(runner, door, backlog=1024).start()
         host = f"[{options.host}]" if ":" in options.host else options.host
         tell(f"{desk.now.champion.title} at http://{host}:{door.getsockname()[1]}/v1, model name {name!r}")
+        if desk.now.champion.policy.sampling.votes > 1:
+            tell("it was measured with votes, and an endpoint answers with one draw: ask for several with n")
         if token and not options.token:
             tell(f"whoever asks needs this token: {token}")
         watch = asyncio.create_task(desk.watch())
