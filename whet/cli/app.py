@@ -286,11 +286,15 @@ def view(
         str, typer.Option(help="Address to listen on; beyond this machine a token is asked for.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 8420,
+    review: Annotated[bool, typer.Option("--review", help="Let whoever has the token decide cases.")] = False,
+    releases: Annotated[
+        Path | None, typer.Option("--releases", help="Folder that releases are kept in. [beside the runs]")
+    ] = None,
 ) -> None:
-    """Look at runs in a browser, those under way too."""
+    """Look at runs in a browser, those under way too; with --review, work the queue of cases."""
     from whet.cli.view import view_command
 
-    view_command(folder, host, port)
+    view_command(folder, host, port, reviewing=review, releases=releases)
 
 
 @app.command("serve", no_args_is_help=True)
