@@ -216,12 +216,12 @@ class Trail:
                     try:
                         if not new:
                             self._refuse_unsound(db)
+                        link, head = db.execute("SELECT coalesce(max(link), 0), head FROM chain").fetchone()
+                        self._head = HeadFile(self.path)
+                        self._head.write_both(LedgerHead(link, (head or GENESIS).hex()))  # from here on it is open
                         db.execute("PRAGMA journal_mode = WAL")
                         db.execute("PRAGMA synchronous = NORMAL")
                         db.execute("PRAGMA secure_delete = ON")
-                        link, head = db.execute("SELECT coalesce(max(link), 0), head FROM chain").fetchone()
-                        self._head = HeadFile(self.path)
-                        self._head.write_both(LedgerHead(link, (head or GENESIS).hex()))
                     except BaseException:
                         db.close()
                         raise
@@ -324,8 +324,8 @@ class Trail:
 
     def _chain_findings(self, db: sqlite3.Connection) -> list[ChainFinding]:
         head = read_head(self.path)
-        if head is not None and head.file and not file_findings(self.path, head):
-            return []
+        if head is not None and head.file:
+            return [ChainFinding(0, told) for told in file_findings(self.path, head)]
         return chain_findings(self.path, db, head, prove(db, (ENTRIES,)), LOST)
 
 
