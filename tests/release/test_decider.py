@@ -15,8 +15,8 @@ from whet.errors import FaultError, WhetError
 from whet.models.base import Model, Request
 from whet.release.batch import decide_lines
 from whet.release.calibration import calibrate
-from whet.release.decider import Decider, Undecided, open_decider
-from whet.release.decision import DECIDED, Decision
+from whet.release.decider import Decider, NoDecision, open_decider
+from whet.release.decision import DECIDED, WorkDecision
 from whet.release.trail import Trail
 from whet.types import Fault, Reply
 
@@ -27,7 +27,7 @@ def run(work: Coroutine[Any, Any, Made]) -> Made:
     return asyncio.run(work)
 
 
-async def decided(releases: Path, model: Model, lines: list[bytes], **more: Any) -> list[Decision]:
+async def decided(releases: Path, model: Model, lines: list[bytes], **more: Any) -> list[WorkDecision]:
     champion = promoted(releases, model, **more) if not (releases / "site").exists() else _current(releases)
     async with open_decider(champion, releases, model=model) as decider:
         return [await decider.decide(line) for line in lines]
@@ -82,7 +82,7 @@ def test_the_same_ticket_that_arrives_at_once_is_decided_once(tmp_path: Path) ->
 
     model = spoken(slow)
 
-    async def both() -> list[Decision]:
+    async def both() -> list[WorkDecision]:
         async with open_decider(promoted(tmp_path, model), tmp_path, model=model) as decider:
             return await asyncio.gather(*(decider.decide(tickets(1)[0]) for _ in range(8)))
 
@@ -100,7 +100,7 @@ def test_two_doors_that_decide_at_once_agree_on_one_decision(tmp_path: Path) -> 
     model = spoken(slow)
     champion = promoted(tmp_path, model)
 
-    async def both() -> list[Decision]:
+    async def both() -> list[WorkDecision]:
         async with (
             open_decider(champion, tmp_path, model=model, door="one") as first,
             open_decider(champion, tmp_path, model=model, door="two") as second,
@@ -123,9 +123,9 @@ def test_a_service_that_gives_out_decides_nothing_and_is_asked_again(tmp_path: P
 
     model = spoken(answer)
 
-    async def twice() -> Decision:
+    async def twice() -> WorkDecision:
         async with open_decider(promoted(tmp_path, model), tmp_path, model=model) as decider:
-            with pytest.raises(Undecided, match="did not answer"):
+            with pytest.raises(NoDecision, match="did not answer"):
                 await decider.decide(tickets(1)[0])
             broken[0] = False
             return await decider.decide(tickets(1)[0])
@@ -146,7 +146,7 @@ def test_what_was_replied_before_a_kill_is_not_asked_again(tmp_path: Path) -> No
         async with open_decider(champion, tmp_path, model=model) as decider:
             await voted(decider)
 
-    async def second() -> Decision:
+    async def second() -> WorkDecision:
         async with open_decider(champion, tmp_path, model=model) as decider:
             return await decider.decide(tickets(1)[0])
 
@@ -214,7 +214,7 @@ def test_a_threshold_of_another_policy_releases_nothing(tmp_path: Path) -> None:
     other = spoken(lambda request: "Verdict: pass\nReason: Image1: fine", "other")
     champion = promoted(tmp_path, other)
 
-    async def work() -> tuple[Decision, tuple[str, ...]]:
+    async def work() -> tuple[WorkDecision, tuple[str, ...]]:
         async with open_decider(champion, tmp_path, model=other) as decider:
             return await decider.decide(tickets(1)[0]), decider.notes
 

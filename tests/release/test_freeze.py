@@ -13,17 +13,17 @@ from whet.ledger.freeze import FROZEN, frozen, refuse_frozen
 from whet.release.breakdown import breakdown
 from whet.release.calibration import calibrate
 from whet.release.decider import open_decider
-from whet.release.decision import Decision
+from whet.release.decision import WorkDecision
 from whet.release.trail import Trail
 from whet.release.upkeep import set_frozen
 
 
-def watched(releases: Path, lines: list[bytes]) -> list[Decision]:
+def watched(releases: Path, lines: list[bytes]) -> list[WorkDecision]:
     model = rules_model()
     champion = promoted(releases, model)
     asyncio.run(calibrate(champion, tickets(150, "select", labelled=True), 0.1, releases, model=model, audit=0.0))
 
-    async def work() -> list[Decision]:
+    async def work() -> list[WorkDecision]:
         async with open_decider(champion, releases, model=model) as decider:
             return [await decider.decide(line) for line in lines]
 

@@ -16,7 +16,7 @@ from ticket_desk import promoted, spoken, tickets
 
 from whet.cli.review import case_lines
 from whet.models.base import Model, Request
-from whet.release.batch import Batch, decide_lines, write_batch
+from whet.release.batch import DecisionBatch, decide_lines, write_batch
 from whet.release.cases import OPENED
 from whet.release.champion import PROMOTED, Champions
 from whet.release.decider import open_decider, voter_of
@@ -109,7 +109,7 @@ def test_no_text_on_a_ticket_forges_anything(tmp_path: Path, parrot: Any) -> Non
     champion = lax(tmp_path, model)
     lines = [hostile(*case, n) for n, case in enumerate(itertools.product(TEXTS, PLACES))]
 
-    async def work() -> Batch:
+    async def work() -> DecisionBatch:
         async with open_decider(champion, tmp_path, model=model) as decider:
             decider.watch = None
             return await decide_lines(decider, list(enumerate(lines, start=1)))

@@ -13,7 +13,7 @@ from whet.envs.groupqc.environment import GroupQc
 from whet.errors import WhetError
 from whet.release.cases import ReviewCase
 from whet.release.decider import open_decider
-from whet.release.decision import Decision, DecisionRule
+from whet.release.decision import WorkDecision, DecisionRule
 from whet.release.review import ReviewQueue, queue_of, write_labels
 from whet.release.trail import Trail
 from whet.release.upkeep import redact_ticket
@@ -27,7 +27,7 @@ def queue(releases: Path, lines: list[bytes], *, double: float = 0.0) -> ReviewQ
     champion = promoted(releases, model)
     DecisionRule(double=double, salt="salt").keep(releases, champion.name, [])
 
-    async def work() -> list[Decision]:
+    async def work() -> list[WorkDecision]:
         async with open_decider(champion, releases, model=model) as decider:
             return [await decider.decide(line) for line in lines]
 

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from whet.errors import WhetError
-from whet.release.batch import Batch, decide_lines, read_lines, write_batch
+from whet.release.batch import DecisionBatch, decide_lines, read_lines, write_batch
 from whet.release.calibration import calibrate
 from whet.release.champion import Champion, Champions, parse_title
 from whet.release.decider import Decider, open_decider
@@ -23,7 +23,7 @@ def decide_command(name: str, source: Path, out: Path, releases: Path, control: 
     if out.is_dir() or not out.absolute().parent.is_dir():
         raise WhetError(f"{out}: cannot be written; name a file in a folder that is there")
 
-    async def work() -> tuple[Batch, Decider]:
+    async def work() -> tuple[DecisionBatch, Decider]:
         async with open_decider(champion, releases, control=control) as decider:
             print_lines(*decider.notes)
             return await decide_lines(decider, lines), decider

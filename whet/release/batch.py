@@ -12,17 +12,17 @@ import orjson
 
 from whet.errors import WhetError
 from whet.files import write_atomically
-from whet.release.decider import Decider, Undecided
-from whet.release.decision import Decision
+from whet.release.decider import Decider, NoDecision
+from whet.release.decision import WorkDecision
 
 AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class DecisionBatch:
     """What became of a file: its decisions by line, what was refused, and what is still undecided."""
 
-    decisions: dict[int, Decision]
+    decisions: dict[int, WorkDecision]
     refused: dict[int, str]
     undecided: dict[int, str]
     spent: bool
@@ -64,27 +64,27 @@ def read_lines(path: Path) -> list[tuple[int, bytes]]:
     return found
 
 
-async def decide_lines(decider: Decider, lines: list[tuple[int, bytes]]) -> Batch:
+async def decide_lines(decider: Decider, lines: list[tuple[int, bytes]]) -> DecisionBatch:
     """Decide on every line; a line that is refused or undecided holds up no other."""
     limit = asyncio.Semaphore(AT_ONCE)
-    batch = Batch({}, {}, {}, False)
+    batch = DecisionBatch({}, {}, {}, False)
     spent: list[int] = []
 
     async def decide(number: int, line: bytes) -> None:
         async with limit:
             try:
                 batch.decisions[number] = await decider.decide(line)
-            except Undecided as undecided:
+            except NoDecision as undecided:
                 batch.undecided[number] = str(undecided)
                 spent.extend([number] if undecided.budget else [])
             except WhetError as refused:
                 batch.refused[number] = str(refused)
 
     await asyncio.gather(*(decide(number, line) for number, line in lines))
-    return Batch(batch.decisions, batch.refused, batch.undecided, bool(spent))
+    return DecisionBatch(batch.decisions, batch.refused, batch.undecided, bool(spent))
 
 
-def write_batch(out: Path, batch: Batch) -> None:
+def write_batch(out: Path, batch: DecisionBatch) -> None:
     """`out` with a line for each decision, and beside it what was refused, where anything was."""
     try:
         rows = [{"line": number, **batch.decisions[number].as_data()} for number in sorted(batch.decisions)]

@@ -19,7 +19,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(slots=True)
-class Group:
+class BreakdownGroup:
     """The decisions of one place, vendor or time."""
 
     decided: int = 0
@@ -33,15 +33,15 @@ class Group:
     resolved: int = 0
 
 
-def breakdown(trail: Trail, by: str) -> dict[str, Group]:
+def breakdown(trail: Trail, by: str) -> dict[str, BreakdownGroup]:
     """Groups by name, in order."""
     if by not in BY:
         raise WhetError(f"--by {by}: say one of {', '.join(BY)}")
     entries = trail.entries()
     decided = {entry.seq: entry for entry in entries if entry.kind == DECIDED}
-    groups: dict[str, Group] = {}
+    groups: dict[str, BreakdownGroup] = {}
     for entry in decided.values():
-        group = groups.setdefault(_named(entry, by), Group())
+        group = groups.setdefault(_named(entry, by), BreakdownGroup())
         told = entry.record
         group.decided += 1
         group.reviewed += told["verdict"] == REVIEW
@@ -55,7 +55,7 @@ def breakdown(trail: Trail, by: str) -> dict[str, Group]:
     return dict(sorted(groups.items()))
 
 
-def _count(group: Group, told: Mapping[str, Any], outcome: str) -> None:
+def _count(group: BreakdownGroup, told: Mapping[str, Any], outcome: str) -> None:
     group.resolved += 1
     group.turned += outcome != told["proposed"]
     if told["code"] == "audit":

@@ -27,7 +27,7 @@ from whet.models.base import Model
 from whet.outside import shown_line
 from whet.release.cases import CODES, OPENED, ReviewCase
 from whet.release.champion import RELEASES, Champion, Champions
-from whet.release.decision import DECIDED, REVIEW, Decision, DecisionRule, decision_in, reference_path
+from whet.release.decision import DECIDED, REVIEW, WorkDecision, DecisionRule, decision_in, reference_path
 from whet.release.intake import Intake, IntakeTasks, OpenWork, Watch, open_intake
 from whet.release.review import put_case
 from whet.release.trail import Trail, TrailEntry, TrailTurn
@@ -52,7 +52,7 @@ CALIBRATED = "calibrated"
 """The kind of entry that says which threshold was chosen for a champion, and on how much."""
 
 
-class Undecided(WhetError):
+class NoDecision(WhetError):
     """A ticket on which nothing was decided: the service gave out, or a budget is spent. Sent again, it is tried."""
 
     def __init__(self, told: str, *, budget: bool) -> None:
@@ -92,9 +92,9 @@ class Decider:
     watch: Watch | None = None
     notes: tuple[str, ...] = ()
     """What whoever starts it must know, a line each."""
-    _under_way: dict[str, asyncio.Future[Decision]] = field(default_factory=dict)
+    _under_way: dict[str, asyncio.Future[WorkDecision]] = field(default_factory=dict)
 
-    async def decide(self, line: bytes) -> Decision:
+    async def decide(self, line: bytes) -> WorkDecision:
         """The decision on a ticket. A ticket that is under way is waited for; one that is decided is told again."""
         work = self.intake.read(line)
         known = self._known(work.key)
@@ -104,28 +104,28 @@ class Decider:
         if waiting is not None:
             first = await asyncio.shield(waiting)
             return decision_in(self.trail.entry(first.entry), again=True)
-        future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[WorkDecision] = asyncio.get_running_loop().create_future()
         self._under_way[work.key] = future
         try:
             decision = await self._decided(work)
             future.set_result(decision)
             return decision
         except BaseException as error:
-            future.set_exception(error if isinstance(error, Exception) else Undecided("ended", budget=False))
+            future.set_exception(error if isinstance(error, Exception) else NoDecision("ended", budget=False))
             future.exception()  # nobody need be waiting for it
             raise
         finally:
             del self._under_way[work.key]
             self.tasks.take_away(work)
 
-    def _known(self, ticket: str) -> Decision | None:
+    def _known(self, ticket: str) -> WorkDecision | None:
         with self.trail.reading() as db:
             row = db.execute(
                 "SELECT seq FROM decisions WHERE champion = ? AND ticket = ?", (self.champion.name, ticket)
             ).fetchone()
         return None if row is None else decision_in(self.trail.entry(row[0]), again=True)
 
-    async def _decided(self, work: OpenWork) -> Decision:
+    async def _decided(self, work: OpenWork) -> WorkDecision:
         return self._record(work, await self.vote(work))
 
     async def vote(self, work: OpenWork) -> WorkVote:
@@ -138,7 +138,7 @@ class Decider:
         if standing is None:
             fault = self.session.ledger.open_fault(PURPOSE)
             told = tally.stopped or (f"the model did not answer: {fault}" if fault else "the model did not answer")
-            raise Undecided(shown_line(told, 400), budget=bool(tally.stopped and not tally.failed))
+            raise NoDecision(shown_line(told, 400), budget=bool(tally.stopped and not tally.failed))
         voting = policy.sampling.votes > 1
         calls = self.session.calls(policy, ticket) if voting else (self.intake.verdict(work.task, standing),)
         found = majority(calls, self.intake.tie)
@@ -148,7 +148,7 @@ class Decider:
 
     # ------------------------------------------------------------------------------------------- on record
 
-    def _record(self, work: OpenWork, vote: WorkVote) -> Decision:
+    def _record(self, work: OpenWork, vote: WorkVote) -> WorkDecision:
         """One transaction: the decision, its case where a person is asked, the alarm where work has drifted."""
         rule, champion = self.rule, self.champion
         changed = self.watch.take(work) if self.watch is not None else ""

@@ -26,7 +26,7 @@ FOLDER = "decide"
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class WorkDecision:
     """What became of a piece of work. `verdict` is one of the environment's choices, or `review`."""
 
     entry: int
@@ -80,10 +80,10 @@ PRIVATE = ("name", "reason", "cited", "lacks", "ticket")
 """What of a decision stands apart in the trail, and can be redacted; `ticket` is the work as it was handed in."""
 
 
-def decision_in(entry: TrailEntry, *, again: bool = False) -> Decision:
+def decision_in(entry: TrailEntry, *, again: bool = False) -> WorkDecision:
     """A decision from its entry; what was redacted is empty."""
     told, apart = entry.record, entry.private
-    return Decision(
+    return WorkDecision(
         entry.seq,
         entry.subject,
         apart.get("name", ""),

@@ -9,7 +9,7 @@ import orjson
 
 from whet.errors import WhetError
 from whet.outside import shown_json, shown_line
-from whet.release.decider import Decider, Undecided
+from whet.release.decider import Decider, NoDecision
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -45,7 +45,7 @@ async def answer_decide(decider: Decider, request: Request, token: str = "") -> 
             return _json(413, {"error": f"a ticket has at most {LONGEST} bytes"})
     try:
         decision = await decider.decide(bytes(body))
-    except Undecided as undecided:
+    except NoDecision as undecided:
         return _json(503 if undecided.budget else 502, {"error": shown_line(str(undecided))})
     except WhetError as refused:
         return _json(400, {"error": shown_line(str(refused))})

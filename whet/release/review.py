@@ -14,7 +14,7 @@ from whet.errors import WhetError
 from whet.evals.estimate import exact_upper
 from whet.files import write_atomically
 from whet.release.cases import CLAIMED, COLUMNS, RESOLVED, RETURNED, ReviewCase
-from whet.release.decision import Decision, decision_in
+from whet.release.decision import WorkDecision, decision_in
 from whet.release.trail import Trail, TrailTurn
 
 CONFIDENCE = 0.95
@@ -77,7 +77,7 @@ class ReviewQueue:
             raise WhetError(f"there is no case {number}; see: whet review list")
         return ReviewCase.of(row)
 
-    def decision(self, case: ReviewCase) -> Decision:
+    def decision(self, case: ReviewCase) -> WorkDecision:
         return decision_in(self.trail.entry(case.decision))
 
     def choices(self, case: ReviewCase) -> tuple[str, ...]:
