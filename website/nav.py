@@ -30,6 +30,8 @@ GUIDES = [
     ("The gate in figures", "gate-figures.md"),
     ("Looking at runs", "seeing.md"),
     ("Runs that move", "runs.md"),
+    ("Promote, serve, install", "release.md"),
+    ("Versions of configs", "configs.md"),
     ("The sandbox", "sandbox.md"),
     ("Extending Whet", "extending.md"),
 ]

@@ -1,4 +1,4 @@
-"""Configs have versions: what a result depends on does not change under one, and every run says which it was made from."""
+"""Configs have versions: what a result depends on does not change under one, and a run says which it had."""
 
 from __future__ import annotations
 
@@ -68,9 +68,7 @@ def test_a_first_version_is_a_header_and_nothing_else_changes(configs: ConfigFol
         ("[eval]\n", "[eval]\nseed = 7\n", "eval.seed=7"),
     ],
 )
-def test_a_changed_key_without_another_version_is_an_error(
-    configs: ConfigFolder, old: str, new: str, key: str
-) -> None:
+def test_a_changed_key_without_another_version_is_an_error(configs: ConfigFolder, old: str, new: str, key: str) -> None:
     edit(configs, old, new)
     (found,) = configs.findings()
     assert f"sums.toml: {key} has changed since v1 was registered" in found

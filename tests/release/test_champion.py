@@ -61,7 +61,7 @@ def test_an_unknown_champion_and_an_unknown_version_are_one_line(tmp_path: Path)
     promoted(tmp_path)
     with pytest.raises(WhetError, match="Did you mean 'sums'"):
         Champions(tmp_path).get("sumz")
-    with pytest.raises(WhetError, match="no such version in .*; there are: v1"):
+    with pytest.raises(WhetError, match=r"no such version in .*; there are: v1"):
         Champions(tmp_path).get("sums", 2)
     for title in ("sums@2x", "sums@", "sums@v", "sums@v٣"):
         with pytest.raises(WhetError, match="a version is written NAME@v2"):
@@ -142,7 +142,7 @@ def test_an_override_is_in_the_trail_with_what_it_passed_over(tmp_path: Path) ->
 
 def test_a_releases_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "releases").write_text("a file")
-    with pytest.raises(WhetError, match="cannot be written.*--releases"):
+    with pytest.raises(WhetError, match=r"cannot be written.*--releases"):
         promoted(tmp_path / "releases")
 
 

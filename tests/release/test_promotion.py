@@ -1,4 +1,4 @@
-"""A promotion rests on evidence of the very policy, from a ledger that is whole; what is missing has to be overridden."""
+"""A promotion rests on evidence of the very policy, from a whole ledger; what is missing has to be overridden."""
 
 from __future__ import annotations
 

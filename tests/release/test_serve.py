@@ -1,4 +1,4 @@
-"""A champion behind an endpoint: its playbook in every request, its server's answers as they are, none lost or twice."""
+"""A champion behind an endpoint: its playbook in every request, the answers as they are, none lost or twice."""
 
 from __future__ import annotations
 
@@ -172,9 +172,12 @@ def test_an_error_of_the_server_comes_through_as_it_is_and_is_not_tried_again(
     async def act(url: str, _: ChampionDesk) -> Any:
         through = await post(url, asking("1 + 1"))
         assert model.requests == 1
-        async with aiohttp.ClientSession() as client:
-            async with client.post(f"{model.base_url}/chat/completions", json=model.seen[0]["body"]) as answer:
-                return through, (answer.status, await answer.read())
+        asked = {"json": model.seen[0]["body"]}
+        async with (
+            aiohttp.ClientSession() as client,
+            client.post(f"{model.base_url}/chat/completions", **asked) as answer,
+        ):
+            return through, (answer.status, await answer.read())
 
     through, direct = run(releases, act)
     assert through[:2] == direct

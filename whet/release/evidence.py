@@ -54,7 +54,7 @@ NO_TEST = "nothing was measured on sealed tasks; measure it: whet eval … --spl
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class RunEvidence:
     """What a run proves, and what stands against promoting on it."""
 
     draft: Champion
@@ -74,14 +74,14 @@ class _Case:
     objections: list[str] = field(default_factory=list)
 
 
-def read_evidence(run: str | Path, runs: Path = RUNS, *, test: str = "", given: Given = Given()) -> Evidence:
+def read_evidence(run: str | Path, runs: Path = RUNS, *, test: str = "", given: Given = Given()) -> RunEvidence:
     """The evidence of a run of any kind that names a policy; `test` is an evaluation of it on sealed tasks."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".* has changed since .* began")  # told as an objection
         return _read(run, runs, test, given)
 
 
-def _read(run: str | Path, runs: Path, test: str, given: Given) -> Evidence:
+def _read(run: str | Path, runs: Path, test: str, given: Given) -> RunEvidence:
     folder = find_run(run, runs)
     head = _verified(folder, given)
     kind = run_kind(folder)
@@ -120,7 +120,7 @@ def _read(run: str | Path, runs: Path, test: str, given: Given) -> Evidence:
         lineage=lineage_of(config),
         notes=tuple(dict.fromkeys(case.notes)),
     )
-    return Evidence(draft, adapter, tuple(dict.fromkeys(case.objections)))
+    return RunEvidence(draft, adapter, tuple(dict.fromkeys(case.objections)))
 
 
 def lineage_of(config: PolicyConfig) -> dict[str, Any]:

@@ -13,6 +13,8 @@ import orjson
 from whet import wire
 from whet.errors import WhetError
 from whet.learn.documents import document
+from whet.learn.rules.book import RuleBook
+from whet.learn.rules.guidance import guidance_data
 from whet.release.champion import Champion
 
 SKILL, EVIDENCE, MANIFEST = "SKILL.md", "EVIDENCE.md", ".whet.json"
@@ -110,22 +112,8 @@ def safe_name(name: str, whose: str) -> str:
 def guidance(champion: Champion) -> Mapping[str, object]:
     """The rules of a champion as `guidance.json` has them, which `--playbook FILE` reads."""
     rules = champion.playbook.rules
-    known = {
-        rule.id: {
-            "text": rule.text,
-            "status": rule.status,
-            "scope": rule.scope,
-            "sources": list(rule.evidence),
-            "parent": rule.parent,
-            "created": rule.created,
-            "retired": rule.retired,
-            "predicate": None if rule.predicate is None else dict(rule.predicate),
-        }
-        for rule in rules
-    }
-    told = {rule.id: rule.text for rule in champion.playbook.told}
     mission = str(champion.arguments.get("mission", champion.name))
-    return {mission: {"step": max((rule.created for rule in rules), default=0), "experiences": told, "metadata": known}}
+    return guidance_data(mission, max((rule.created for rule in rules), default=0), RuleBook(rules), {})
 
 
 def json_bytes(value: object) -> bytes:
