@@ -78,7 +78,8 @@ class DecisionDoor:
     async def _shift(self) -> DeciderShift:
         async with self._turning:
             champion, old = self.champion(), self._now
-            if old is not None and old.decider.champion.digest == champion.digest:
+            held = old.decider.champion if old is not None else None
+            if old is not None and held is not None and (held is champion or held.digest == champion.digest):
                 return old
             stack = AsyncExitStack()
             opening = open_decider(champion, self.releases, door="serve", control=self.control, base_url=self.base_url)
