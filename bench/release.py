@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+from aiohttp import web
 from rows import Row, arguments, report
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -53,7 +54,7 @@ from whet.release.calibration import calibrate
 from whet.release.champion import Champion, Champions
 from whet.release.decider import open_decider
 from whet.release.decision import DECIDED
-from whet.release.endpoint import decide_app
+from whet.release.endpoint import DecisionDoor, decide_app
 from whet.release.trail import ENTRIES, Trail
 from whet.rollout.cast import open_model
 from whet.types import Playbook, Policy, Sampling, Task
@@ -272,18 +273,14 @@ def model_process(port: Any, latency: float) -> None:
 
 
 def decide_process(releases: str, port: Any) -> None:
-    import uvicorn
-
     async def work() -> None:
-        champion = Champions(Path(releases)).get("bench")
-        async with open_decider(champion, Path(releases), door="serve") as decider:
-            config = uvicorn.Config(decide_app(decider), port=0, log_level="error", access_log=False, backlog=4096)
-            server = uvicorn.Server(config)
-            task = asyncio.create_task(server.serve())
-            while not server.started:
-                await asyncio.sleep(0.01)
-            port.put(server.servers[0].sockets[0].getsockname()[1])
-            await task
+        champions = Champions(Path(releases))
+        champion = champions.get("bench")
+        runner = web.AppRunner(decide_app(DecisionDoor(lambda: champion, Path(releases))), access_log=None)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0, backlog=4096).start()
+        port.put(runner.addresses[0][1])
+        await asyncio.Event().wait()
 
     asyncio.run(work())
 

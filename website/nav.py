@@ -31,6 +31,7 @@ GUIDES = [
     ("Looking at runs", "seeing.md"),
     ("Runs that move", "runs.md"),
     ("Promote, serve, install", "release.md"),
+    ("Decide, review, audit", "decide.md"),
     ("Versions of configs", "configs.md"),
     ("The sandbox", "sandbox.md"),
     ("Extending Whet", "extending.md"),

@@ -3,93 +3,121 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import multiprocessing
 import os
 import signal
 import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
+from aiohttp import web
 from ticket_desk import promoted, spoken, tickets
 
 from whet.errors import FaultError
-from whet.models.base import Request
+from whet.models.base import Model, Request
 from whet.release.champion import Champions
 from whet.release.decider import open_decider
 from whet.release.decision import DECIDED
-from whet.release.endpoint import decide_app
+from whet.release.endpoint import DecisionDoor, decide_app
 from whet.release.trail import Trail
 from whet.types import Fault
 
-pytest.importorskip("starlette", reason="the endpoint needs the extra web")
+
+async def posted(address: str, body: bytes, **headers: str) -> tuple[int, dict[str, Any]]:
+    async with aiohttp.ClientSession() as client, client.post(address, data=io.BytesIO(body), headers=headers) as answer:
+        return answer.status, json.loads(await answer.read())
 
 
-async def posted(app: Any, body: bytes, **headers: str) -> tuple[int, dict[str, Any]]:
-    sent: list[dict[str, Any]] = []
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/decide",
-        "raw_path": b"/decide",
-        "query_string": b"",
-        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-    }
-    left = [body[at : at + 65536] for at in range(0, len(body), 65536)] or [b""]
-
-    async def receive() -> dict[str, Any]:
-        part = left.pop(0)
-        return {"type": "http.request", "body": part, "more_body": bool(left)}
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    await app(scope, receive, send)
-    return sent[0]["status"], json.loads(b"".join(part.get("body", b"") for part in sent))
+@asynccontextmanager
+async def listening(releases: Path) -> AsyncIterator[str]:
+    """The address of a door whose champion is whoever is current."""
+    door = DecisionDoor(lambda: Champions(releases).get("site"), releases)
+    runner = web.AppRunner(decide_app(door))
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    port = runner.addresses[0][1]
+    try:
+        yield f"http://127.0.0.1:{port}/decide"
+    finally:
+        await runner.cleanup()
 
 
 def fails(request: Request) -> str:
     return "Verdict: fail\nReason: Image1: dirty \x1b[31m"
 
 
-def test_what_is_sent_is_decided_and_answered_in_json(tmp_path: Path) -> None:
+@pytest.fixture
+def serves(monkeypatch: pytest.MonkeyPatch) -> Callable[[Model], None]:
+    """Has the champion's model be this one, wherever a decider opens it."""
+
+    def stands_in(model: Model) -> None:
+        monkeypatch.setattr("whet.release.decider.open_model", lambda *_: model)
+
+    return stands_in
+
+
+def test_what_is_sent_is_decided_and_answered_in_json(tmp_path: Path, serves: Callable[[Model], None]) -> None:
     model = spoken(fails)
-    champion = promoted(tmp_path, model)
+    serves(model)
+    promoted(tmp_path, model)
 
     async def work() -> None:
-        async with open_decider(champion, tmp_path, model=model) as decider:
-            app = decide_app(decider, "the-token-of-clients")
+        async with listening(tmp_path) as address:
             line = tickets(1)[0]
-            known = {"authorization": "Bearer the-token-of-clients"}
-            assert (await posted(app, line))[0] == 401
-            status, told = await posted(app, line, **known)
+            status, told = await posted(address, line)
             assert (status, told["verdict"], told["again"]) == (200, "fail", False)
-            assert (await posted(app, line, **known))[1]["again"]
+            assert (await posted(address, line))[1]["again"]
             for body in (b"", b"{", b"[]", b"\x00" * 100, b'{"a": NaN}'):
-                status, told = await posted(app, body, **known)
+                status, told = await posted(address, body)
                 assert status == 400
                 assert "\n" not in told["error"]
-            assert (await posted(app, b"x" * (2 << 20), **known))[0] == 413
+            assert (await posted(address, b"x" * ((1 << 20) + 1)))[0] == 413
 
     asyncio.run(work())
 
 
-def test_a_model_that_gives_out_is_a_bad_gateway_and_decides_nothing(tmp_path: Path) -> None:
+def test_a_model_that_gives_out_is_a_bad_gateway_and_decides_nothing(
+    tmp_path: Path, serves: Callable[[Model], None]
+) -> None:
     def broken(request: Request) -> str:
         raise FaultError(Fault("overloaded", "server", "no room"))
 
     model = spoken(broken)
-    champion = promoted(tmp_path, model)
+    serves(model)
+    promoted(tmp_path, model)
 
     async def work() -> tuple[int, dict[str, Any]]:
-        async with open_decider(champion, tmp_path, model=model) as decider:
-            return await posted(decide_app(decider), tickets(1)[0])
+        async with listening(tmp_path) as address:
+            return await posted(address, tickets(1)[0])
 
     status, told = asyncio.run(work())
     assert status == 502
     assert "did not answer" in told["error"]
     assert Trail.of(tmp_path).entries(DECIDED) == []
+
+
+def test_the_version_that_is_current_decides(tmp_path: Path, serves: Callable[[Model], None]) -> None:
+    first, second = spoken(fails, "first"), spoken(lambda request: "Verdict: pass\nReason: Image1: fine", "second")
+    promoted(tmp_path, first)
+
+    async def work() -> list[str]:
+        told = []
+        async with listening(tmp_path) as address:
+            for model, line in ((first, tickets(1)[0]), (second, tickets(2)[1])):
+                serves(model)
+                if model is second:
+                    promoted(tmp_path, model)
+                told.append((await posted(address, line))[1]["champion"])
+        return told
+
+    assert asyncio.run(work()) == ["site@v1", "site@v2"]
 
 
 def _decide_on(releases: str, told: Any) -> None:

@@ -162,3 +162,14 @@ def test_an_anchor_that_cannot_be_reached_is_told_and_decides_nothing(tmp_path: 
     assert "did not arrive" in trail.trouble
     assert len(trail.entries()) == 1
     trail.close()
+
+
+def test_a_command_is_handed_the_head_at_the_end(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.txt"
+    script = tmp_path / "keep.sh"
+    script.write_text(f"#!/bin/sh\ncat >> {kept}\n")
+    script.chmod(0o700)
+    path = filled(tmp_path / "releases", anchor=Anchor(f"cmd:{script}"))
+    (line,) = kept.read_text().splitlines()
+    assert AnchorLine.parse(line).link == 6
+    assert Trail(path).verify(expect=line) == []

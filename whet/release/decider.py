@@ -27,7 +27,7 @@ from whet.models.base import Model
 from whet.outside import shown_line
 from whet.release.cases import CODES, OPENED, ReviewCase
 from whet.release.champion import RELEASES, Champion, Champions
-from whet.release.decision import DECIDED, REVIEW, WorkDecision, DecisionRule, decision_in, reference_path
+from whet.release.decision import DECIDED, REVIEW, DecisionRule, WorkDecision, decision_in, reference_path
 from whet.release.intake import Intake, IntakeTasks, OpenWork, Watch, open_intake
 from whet.release.review import put_case
 from whet.release.trail import Trail, TrailEntry, TrailTurn
@@ -238,11 +238,12 @@ async def open_decider(
     door: str = "batch",
     model: Model | None = None,
     control: Mapping[str, Any] | None = None,
+    base_url: str = "",
 ) -> AsyncIterator[Decider]:
     """Have a champion at work. `door` names the sitting: one process at a time works at each."""
     intake = open_intake(champion.environment, champion.arguments)
     tasks = IntakeTasks(intake)
-    config = decision_config(champion, releases, control or {})
+    config = decision_config(champion, releases, control or {}, base_url)
     answering = model or open_model(config.target, config.control.target, tasks)
     named = DecisionRule.of(releases, champion.name)
     rule = named.for_voter(voter_of(champion, intake))
@@ -269,13 +270,13 @@ async def open_decider(
             yield Decider(champion, rule, intake, tasks, session, trail, releases, *digests, watch, tuple(notes))
 
 
-def decision_config(champion: Champion, releases: Path, control: Mapping[str, Any]) -> EvalConfig:
-    """The config of a sitting: who answers and how it is reached, as the champion has it."""
+def decision_config(champion: Champion, releases: Path, control: Mapping[str, Any], base_url: str = "") -> EvalConfig:
+    """The config of a sitting: who answers and how it is reached, as the champion has it or where it is now."""
     address = champion.address(Champions(releases).place(champion))
     data = {
         "env": {"name": champion.environment, "args": dict(champion.arguments)},
         "target": {**champion.target, "model": address},
-        "control": {**control, "target": dict(champion.endpoint)},
+        "control": {**control, "target": {**champion.endpoint, **({"base_url": base_url} if base_url else {})}},
     }
     return validate(EvalConfig, data, champion.title)
 

@@ -34,7 +34,7 @@ def trail_findings(trail: Trail, anchor: Anchor | None, expect: str) -> list[str
         return [f"{path.name}: is gone"]
     found: list[str] = []
     try:
-        with trail._alone():  # so that the file, its log and its head are of one moment
+        with trail.at_rest():
             head = read_head(path)
             with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)) as db:
                 db.execute("BEGIN")

@@ -1,6 +1,7 @@
 """`whet serve`: a champion behind an OpenAI-compatible endpoint, and its next version as soon as it is promoted.
 
     POST /v1/chat/completions   the champion's playbook is applied to every request (`whet.release.upstream`)
+    POST /decide                a ticket's decision, where the environment has an intake (`whet.release.endpoint`)
     GET  /v1/models             the champion, with its version
     GET  /health                whether it serves, and since when
 
@@ -32,6 +33,7 @@ from whet.outside import KEYS
 from whet.release.answerer import open_champion
 from whet.release.champion import RELEASES, Champion, Champions
 from whet.release.chat import ChatAsk, ChatError
+from whet.release.endpoint import DecisionDoor
 from whet.release.meter import open_purse
 from whet.release.trail import FILE as TRAIL
 from whet.release.upstream import CHAMPION, Upstream, upstream_of
@@ -199,6 +201,11 @@ def build_app(desk: ChampionDesk, token: str = "") -> web.Application:
     app.router.add_post("/v1/chat/completions", complete)
     app.router.add_get("/v1/models", models)
     app.router.add_get("/health", health)
+    limits = desk.purse.limits
+    budget = {"usd": limits.usd, "tokens": limits.tokens, "calls": limits.calls}
+    tickets = DecisionDoor(lambda: desk.now.champion, desk.champions.folder, {"budget": budget}, desk.base_url)
+    app.router.add_post("/decide", tickets.answer)
+    app.on_cleanup.append(tickets.close)
     return app
 
 

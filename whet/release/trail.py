@@ -13,6 +13,7 @@ import fcntl
 import hashlib
 import secrets
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -190,12 +191,19 @@ class Trail:
         anchor = self.anchor
         if anchor is None or (not last and line.link - self._anchored < anchor.every):
             return
+        if anchor.path is None and not last:  # a command or a server may take its time: nobody waits for it
+            self._anchored = line.link
+            threading.Thread(target=self._post, args=(anchor, line), daemon=True).start()
+        else:
+            self._post(anchor, line)
+
+    def _post(self, anchor: Anchor, line: AnchorLine) -> None:
         try:
             anchor.write(line)
         except WhetError as problem:
             self.trouble = str(problem)
         else:
-            self._anchored, self.trouble = line.link, ""
+            self._anchored, self.trouble = max(self._anchored, line.link), ""
 
     def _open(self) -> sqlite3.Connection:
         if self._db is not None:
@@ -251,6 +259,18 @@ class Trail:
         """Whoever is in here writes alone: what is committed and what the head says do not part."""
         with self.path.with_suffix(".lock").open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """File, log and head of one moment: nobody writes meanwhile. Where nothing may be written, nobody does."""
+        try:
+            lock = self.path.with_suffix(".lock").open("a")
+        except OSError:
+            yield
+            return
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     def close(self) -> None:
