@@ -19,6 +19,7 @@ test: $(VENV)/.test
 	$(BIN)/ruff check whet tests bench examples website
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/whet configs check --configs examples
 	$(SITE)
 	$(BIN)/pytest -n 2
 

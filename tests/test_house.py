@@ -140,6 +140,9 @@ WRITERS = {
     "envs/soup/": "what its runner hands over",
     "run/register.py": "facts that are appended under a lock, keys taken out",
     "run/init.py": "templates of a new project",
+    "release/anchor.py": "heads of the trail, which are appended where nothing else is ours",
+    "release/package.py": "files inside an archive that is written whole or not at all",
+    "release/trail.py": "its lock",
     "apps/groupqc/stage_a/output.py": "lines that are followed while the run goes on",
     "apps/groupqc/smoke/": "made-up input",
 }

@@ -30,6 +30,9 @@ GUIDES = [
     ("The gate in figures", "gate-figures.md"),
     ("Looking at runs", "seeing.md"),
     ("Runs that move", "runs.md"),
+    ("Promote, serve, install", "release.md"),
+    ("Decide, review, audit", "decide.md"),
+    ("Versions of configs", "configs.md"),
     ("The sandbox", "sandbox.md"),
     ("Extending Whet", "extending.md"),
 ]

@@ -186,7 +186,7 @@ def test_openai_itself_needs_a_key() -> None:
 )
 def test_the_token_limit_goes_into_the_field_that_the_endpoint_reads(address: str, options: Any, field: str) -> None:
     model: Any = load_model(address, ModelOptions(**options))
-    assert orjson.loads(model._dialect.body(ASKED))[field] == 1024
+    assert orjson.loads(model.dialect.body(ASKED))[field] == 1024
 
 
 def test_openrouter_is_asked_for_the_cost_and_told_the_effort_its_way(server: Loopback) -> None:

@@ -7,12 +7,16 @@ from typing import Annotated
 
 import typer
 
+from whet.cli.audit import app as audit
 from whet.cli.codes import listed
+from whet.cli.configs import app as configs
 from whet.cli.envs import app as envs
 from whet.cli.export import app as export
 from whet.cli.gate import app as gate
 from whet.cli.installed import CommandList
 from whet.cli.models import app as models
+from whet.cli.release import app as release
+from whet.cli.review import app as review
 from whet.cli.runs import app as runs
 
 app = typer.Typer(
@@ -26,10 +30,14 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(audit)
+app.add_typer(configs)
 app.add_typer(envs)
 app.add_typer(export)
 app.add_typer(gate)
 app.add_typer(models)
+app.add_typer(release)
+app.add_typer(review)
 app.add_typer(runs)
 
 RunsFolder = Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")]
@@ -239,6 +247,38 @@ def figures(
     figures_command(names, out, form, runs=runs)
 
 
+@app.command("decide", no_args_is_help=True)
+def decide(
+    name: Annotated[str, typer.Argument(help="Champion, NAME or NAME@v2.")],
+    source: Annotated[Path | None, typer.Option("--in", help="New work, a JSON object a line.")] = None,
+    out: Annotated[Path, typer.Option("--out", help="Decisions, a line each.")] = Path("decisions.jsonl"),
+    labelled: Annotated[
+        Path | None, typer.Option("--calibrate", help="Choose the threshold on this labelled work of other sites.")
+    ] = None,
+    allowed: Annotated[
+        float, typer.Option("--max-false-release", help="With --calibrate: the share of failing work that may pass.")
+    ] = 0.02,
+    confidence: Annotated[float, typer.Option(help="With --calibrate: how surely.")] = 0.95,
+    audit: Annotated[float, typer.Option(help="With --calibrate: share of automatic passes to audit.")] = 0.05,
+    double: Annotated[float, typer.Option(help="With --calibrate: share of cases with two reviewers.")] = 0.2,
+    concurrency: Annotated[int | None, typer.Option(help="Attempts at once. [64, or what the model serves]")] = None,
+    max_usd: Annotated[float | None, typer.Option(help="Hard budget in dollars.")] = None,
+    releases: Annotated[Path, typer.Option("--releases", help="Folder that releases are kept in.")] = Path("releases"),
+) -> None:
+    """Decide on new work by a champion: release, block, or leave it to a person."""
+    from whet.cli.decide import calibrate_command, decide_command
+    from whet.errors import WhetError
+
+    if (source is None) == (labelled is None):
+        raise WhetError("say what to decide on (--in FILE), or what to choose the threshold on (--calibrate FILE)")
+    if labelled is not None:
+        wishes = {"allowed": allowed, "confidence": confidence, "audit": audit, "double": double}
+        calibrate_command(name, labelled, releases, **wishes)
+    elif source is not None:
+        given = {"concurrency": concurrency, "budget": {"usd": max_usd} if max_usd is not None else None}
+        decide_command(name, source, out, releases, {key: value for key, value in given.items() if value is not None})
+
+
 @app.command("view")
 def view(
     folder: Annotated[Path, typer.Argument(help="Folder of runs, or one run.")] = Path("runs"),
@@ -246,11 +286,38 @@ def view(
         str, typer.Option(help="Address to listen on; beyond this machine a token is asked for.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 8420,
+    review: Annotated[bool, typer.Option("--review", help="Let whoever has the token decide cases.")] = False,
+    releases: Annotated[
+        Path | None, typer.Option("--releases", help="Folder that releases are kept in. [beside the runs]")
+    ] = None,
 ) -> None:
-    """Look at runs in a browser, those under way too."""
+    """Look at runs in a browser, those under way too; with --review, work the queue of cases."""
     from whet.cli.view import view_command
 
-    view_command(folder, host, port)
+    view_command(folder, host, port, reviewing=review, releases=releases)
+
+
+@app.command("serve", no_args_is_help=True)
+def serve(
+    name: Annotated[str, typer.Argument(help="Champion, as 'whet release list' lists them.")],
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; beyond this machine a token is asked for.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 8421,
+    token_env: Annotated[
+        str, typer.Option("--token-env", help="Environment variable with the token that whoever asks must have.")
+    ] = "",
+    base_url: Annotated[str, typer.Option(help="Where the champion's model is served now. [as at its run]")] = "",
+    max_usd: Annotated[float | None, typer.Option(help="Hard budget in dollars, over restarts.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Hard budget in tokens, over restarts.")] = None,
+    max_calls: Annotated[int | None, typer.Option(help="Hard budget in calls, over restarts.")] = None,
+    releases: Annotated[Path, typer.Option("--releases", help="Folder that champions are kept in.")] = Path("releases"),
+) -> None:
+    """Serve a champion behind an OpenAI-compatible endpoint; it follows promotions and rollbacks."""
+    from whet.cli.serve import serve_command
+
+    budget = {"usd": max_usd, "tokens": max_tokens, "calls": max_calls}
+    serve_command(name, host=host, port=port, token_env=token_env, base_url=base_url, budget=budget, releases=releases)
 
 
 @app.command("watch", no_args_is_help=True)

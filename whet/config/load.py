@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,14 +34,47 @@ def load_config(
     """
     data: dict[str, Any] = {}
     merge(data, beside or {})
-    merge(data, _with_shared_env(read_toml(file), file) if file else {})
+    merge(data, with_shared_env(read_toml(file), file) if file else {})
+    plain = deepcopy(data)
     merge(data, base or {})
     for override in overrides:
         merge(data, parse_override(override))
+    if file is not None and isinstance(header := data.get(HEADER), dict):
+        header.setdefault("name", config_name(file))
+        header["altered"] = [*header.get("altered", ()), *changed_keys(plain, data)]
     return validate(kind, data, str(file) if file else "command line")
 
 
-def _with_shared_env(data: dict[str, Any], file: Path) -> dict[str, Any]:
+HEADER, CONTROL = "config", "control"
+"""Parts of a config that no result depends on: where it comes from, and how it is run."""
+
+REGISTRY = "registry.json"
+"""In a folder of configs: every version of each of them."""
+
+
+def config_name(file: Path) -> str:
+    """A config's name: its file's, with the folders below the one whose registry knows it."""
+    for folder in list(file.absolute().parents)[:4]:
+        if (folder / REGISTRY).is_file():
+            return file.absolute().relative_to(folder).with_suffix("").as_posix()
+    return file.stem
+
+
+def changed_keys(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The keys that a result depends on and that differ, each as `a.b=value`."""
+    old, new = ({key: value for key, value in data.items() if key not in (HEADER, CONTROL)} for data in (before, after))
+    was, now = dict(_leaves("", old)), dict(_leaves("", new))
+    return [f"{key}={now.get(key)!r}" for key in sorted(was.keys() | now.keys()) if was.get(key) != now.get(key)]
+
+
+def _leaves(path: str, value: Any) -> Iterable[tuple[str, Any]]:
+    """Every value with its dotted key; a section that holds nothing says nothing."""
+    if not isinstance(value, Mapping):
+        return [(path, value)]
+    return [leaf for key, part in value.items() for leaf in _leaves(f"{path}.{key}".lstrip("."), part)]
+
+
+def with_shared_env(data: dict[str, Any], file: Path) -> dict[str, Any]:
     """`[env] from = "config.toml"` takes the environment of the config beside it; keys of its own go over that."""
     env = data.get("env")
     if not isinstance(env, dict) or "from" not in env:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from whet.config.playbooks import BLANK
 from whet.keys import bytes_digest
@@ -178,9 +179,27 @@ class ToolsSection(Section):
     mcp: dict[str, McpSection] = Field(default={}, description="MCP servers over stdio, by name")
 
 
+class ConfigHeader(Section):
+    """Which version of a config it is and where it comes from. No result depends on it; every run records it."""
+
+    version: str = Field(pattern=r"^v[1-9][0-9]{0,5}$", description="v1, v2, …: another one for every change")
+    created: date = Field(description="the day of this version, as 2026-01-05")
+    env_version: str = Field(description="the version of the environment it was written for")
+    based_on: str = Field(default="", description="the version it was made from, as NAME@v1; '' for a first one")
+    notes: str = Field(min_length=1, description="what changed, and why")
+    name: str = Field(default="", description="of the config; by default that of its file")
+    altered: tuple[str, ...] = Field(default=(), description="keys that the command line set over the file")
+
+    def __str__(self) -> str:
+        based = f", based on {self.based_on}" if self.based_on else ""
+        over = f", with {', '.join(self.altered)}" if self.altered else ""
+        return f"{self.name}@{self.version}{over} ({self.created}{based}): {self.notes}"
+
+
 class PolicyConfig(Section):
     """What any run needs: who plays where, under which limits, with which means."""
 
+    config: ConfigHeader | None = None
     env: EnvSection
     target: RoleSection
     judge: RoleSection | None = None
@@ -196,13 +215,20 @@ class PolicyConfig(Section):
 
         A role whose shapes are left to its scheme is as it ever was.
         """
-        found = self.model_dump(mode="json", exclude={"control"} if self.tools.mcp else {"control", "tools"})
+        apart = {"config", "control"} if self.tools.mcp else {"config", "control", "tools"}
+        found = self.model_dump(mode="json", exclude=apart)
         for role in found.values():
             if isinstance(role, dict) and role.get("shapes", "") is None:
                 del role["shapes"]
         for name, server in self.tools.mcp.items():
             found["tools"]["mcp"][name]["files"] = [_content(word) for word in (*server.command[1:], *server.show)]
         return found
+
+    @model_serializer(mode="wrap")
+    def _told(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A config without a header says nothing about one."""
+        data: dict[str, Any] = told(self)
+        return {key: value for key, value in data.items() if key != "config" or value is not None}
 
     @property
     def first_split(self) -> Split:

@@ -24,6 +24,8 @@ GENESIS = bytes(16)
 SHOWN = 20
 """Findings that are told; the first is what matters."""
 
+INSERT_LINK = "INSERT INTO chain (link, at, rows, head) VALUES (?, ?, ?, ?)"
+
 _ENTRY = Struct(">Bq16s")
 _STAMP = Struct(">qd")
 
@@ -88,10 +90,10 @@ def head_at(db: sqlite3.Connection, link: int) -> bytes | None:
     return None if row is None else bytes(row[0])
 
 
-def prove(db: sqlite3.Connection) -> ChainProof:
-    """Go along the whole chain and over every row of every table."""
+def prove(db: sqlite3.Connection, tables: Sequence[Table] = ALL) -> ChainProof:
+    """Go along the whole chain and over every row of every table; a chain may stand over other tables than a run's."""
     found: list[ChainFinding] = []
-    named: dict[int, list[tuple[int, bytes, int]]] = {table.code: [] for table in ALL}
+    named: dict[int, list[tuple[int, bytes, int]]] = {table.code: [] for table in tables}
     head, last = GENESIS, 0
     try:
         for link in links(db):
@@ -107,7 +109,7 @@ def prove(db: sqlite3.Connection) -> ChainProof:
             head, last = link.head, link.number
     except (sqlite3.DatabaseError, TypeError, ValueError, StructError) as error:
         found.append(ChainFinding(last + 1, f"chain: cannot be read after link {last} ({error})"))
-    for table in ALL:
+    for table in tables:
         found.extend(_table(db, table, sorted(named[table.code])))
     found.sort(key=lambda finding: finding.link or last + 1)
     return ChainProof(last, head, tuple(found[:SHOWN]))

@@ -69,10 +69,13 @@ def _anchored(db: sqlite3.Connection, expect: str) -> bool:
     return head == GENESIS or db.execute("SELECT 1 FROM chain WHERE head = ?", (head,)).fetchone() is not None
 
 
+PAID = ", and going on would ask and pay for what they hold again"
+
+
 def chain_findings(
-    path: Path, db: sqlite3.Connection, head: LedgerHead | None, proof: ChainProof
+    path: Path, db: sqlite3.Connection, head: LedgerHead | None, proof: ChainProof, lost: str = PAID
 ) -> list[ChainFinding]:
-    """What does not fit within a ledger, and between it and what stands beside it."""
+    """What does not fit within a ledger, and between it and what stands beside it; `lost`: what lost commits mean."""
     found = list(proof.findings)
     if head is None:
         if proof.links:
@@ -85,7 +88,7 @@ def chain_findings(
             ChainFinding(
                 proof.links + 1,
                 f"the last {gone} of {head.link} commits are gone (was {path.name}-wal deleted, or an older copy put "
-                "here?), and going on would ask and pay for what they hold again",
+                f"here?){lost}",
             )
         )
     elif (held := head_at(db, head.link)) is not None and held.hex() != head.head:

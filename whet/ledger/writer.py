@@ -16,7 +16,7 @@ from whet import wire
 from whet.errors import WhetError
 from whet.keys import policy_digest
 from whet.ledger import rows, schema
-from whet.ledger.chain import GENESIS, entry, head_after
+from whet.ledger.chain import GENESIS, INSERT_LINK, entry, head_after
 from whet.ledger.head import HeadFile, LedgerHead
 from whet.ledger.journal import Journal
 from whet.ledger.lock import WriterLock
@@ -26,8 +26,6 @@ from whet.ledger.store import FILE, Ledger, checked, existing, readable
 from whet.types import Policy, Rollout, Usage
 
 ANSWERED_TWICE = frozenset({"SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"})
-
-INSERT_LINK = "INSERT INTO chain (link, at, rows, head) VALUES (?, ?, ?, ?)"
 
 
 class LedgerWriter(Ledger):

@@ -26,7 +26,7 @@ def open_model(role: RoleSection, endpoint: EndpointSection, env: Environment, s
     if role.model.startswith(BASELINE):
         return open_baseline(role.model.removeprefix(BASELINE), env)
     address = role.model if sources is None else sources.model(role.model)
-    return load_model(address, _options(role, endpoint))
+    return load_model(address, model_options(role, endpoint))
 
 
 def baselines(env: Environment) -> dict[str, Baseline]:
@@ -101,7 +101,8 @@ def refuse_unpriced(config: PolicyConfig, role: str, model: Model) -> None:
         )
 
 
-def _options(role: RoleSection, endpoint: EndpointSection) -> ModelOptions:
+def model_options(role: RoleSection, endpoint: EndpointSection) -> ModelOptions:
+    """How the model of a role is reached."""
     return ModelOptions(
         base_url=endpoint.base_url,
         key_env=endpoint.key_env,

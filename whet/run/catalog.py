@@ -9,8 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from whet.config.load import HEADER, read_toml, validate
+from whet.config.schema import ConfigHeader
 from whet.errors import WhetError
 from whet.ledger.store import FILE, Ledger
+from whet.rollout.claim import CONFIG
 from whet.rollout.placement import place
 from whet.run.kinds import RunEntry, kind_of
 from whet.run.workspace import RECORDS, account_of, find_run, records_of
@@ -60,7 +63,14 @@ def show_run(name: str, runs: Path) -> RenderableType:
 
     folder = find_run(name, runs)
     with records_of(folder):
-        return Group(kind_of(folder).show(folder), Text(str(account_of(folder))))
+        lineage = [Text(line) for line in lineage_lines(folder)]
+        return Group(kind_of(folder).show(folder), *lineage, Text(str(account_of(folder))))
+
+
+def lineage_lines(folder: Path) -> list[str]:
+    """Which version of which config a run was made from, where its config says so."""
+    header = read_toml(folder / CONFIG).get(HEADER)
+    return [] if header is None else [f"config: {validate(ConfigHeader, header, str(folder / CONFIG))}"]
 
 
 def show_transcripts(name: str, task: str, runs: Path) -> RenderableType:

@@ -52,6 +52,8 @@ def report(config: EvalConfig, ledger: Ledger) -> EvalReport:
         floor=floor,
     )
     results |= {"notes": list(caveats.notes), "opening": caveats.opening or None}
+    if config.config is not None:
+        results["config"] = config.config.model_dump(mode="json")
     return EvalReport(summary, floor, results, caveats, ledger.open_fault(EVAL))
 
 

@@ -22,6 +22,7 @@ from whet.learn.learner import Assignment, Learner, Training, learner_named
 from whet.learn.sealed import SealedEnvironment
 from whet.learn.standing_files import write_standing
 from whet.learn.workshop import Spent, Workshop
+from whet.ledger.freeze import refuse_frozen
 from whet.ledger.store import FILE
 from whet.models.base import FREE, Model, Request
 from whet.rollout.cast import open_model, refuse_other_judge, refuse_unpriced, sampling_of
@@ -223,7 +224,9 @@ def _drawn(env: Environment, split: Split, wanted: Count, seed: int) -> tuple[in
 async def train_plan(
     plan: TrainPlan, *, progress: Progress, watch: Watch, runs: Path = RUNS, name: str | None = None
 ) -> TrainResult:
-    """Work off a plan, continuing where an earlier session stopped."""
+    """Work off a plan, continuing where an earlier session stopped. What the releases beside it froze is refused."""
+    if not plan.replay:
+        refuse_frozen(runs.parent / "releases", plan.config.env.name)
     start = plan.start(plan.folder(runs, name))
     async with Session.open(start, progress) as session:
         shop = _workshop(plan, session)

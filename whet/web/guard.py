@@ -39,6 +39,8 @@ class DoorGuard:
 
     app: App
     token: str = ""
+    writes: frozenset[str] = frozenset()
+    """Places that whoever has the token may post to; without a token nothing can be changed."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -46,7 +48,7 @@ class DoorGuard:
                 await self.app(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        if scope["method"] not in ("GET", "HEAD"):
+        if scope["method"] not in ("GET", "HEAD") and not self._may_write(scope, headers):
             await _say(send, 405, "nothing can be changed here")
         elif not self.token and _host(headers.get("host", "")) not in LOOPBACK:
             await _say(send, 403, "this viewer answers on this machine alone")
@@ -56,6 +58,15 @@ class DoorGuard:
             await self._ask(scope, send)
         else:
             await self.app(scope, receive, _with_headers(send))
+
+    def _may_write(self, scope: Scope, headers: Mapping[str, str]) -> bool:
+        """Whether a post is one of ours: with the token, to a place that takes one, from a page of this very site."""
+        if scope["method"] != "POST" or not self.token or scope.get("path") not in self.writes:
+            return False
+        # A page that sends no referrer posts with an origin of `null`; the browser itself says where it comes from.
+        origin, own = headers.get("origin", "").partition("://")[2], headers.get("host", "")
+        ours = headers.get("sec-fetch-site") == "same-origin" or (bool(own) and origin == own)
+        return ours and self._known(headers.get("cookie", ""))
 
     def _known(self, cookie: str) -> bool:
         """Whether a cookie is ours. Other programs of this host set theirs as they like, so each is looked at alone."""

@@ -38,9 +38,17 @@ def address(path: str, **words: object) -> str:
     return f"{path}?{said}" if said else path
 
 
-def page(title: str, *body: object, run: str = "", here: str = "", live: str | None = None, wide: bool = False) -> str:
+def page(
+    title: str,
+    *body: object,
+    run: str = "",
+    here: str = "",
+    live: str | None = None,
+    wide: bool = False,
+    foot: str = "Read-only; nothing is loaded from elsewhere.",
+) -> str:
     """A whole page. `live` names what its figures follow: a run, or '' for all of them."""
-    places = [("runs", "/")]
+    places = [("runs", "/"), ("review", "/review")]
     if run:
         named = {"overview": "/run", "rollouts": "/rollouts", "playbook": "/playbook"}
         places += [(name, address(path, run=run)) for name, path in named.items()]
@@ -60,12 +68,11 @@ def page(title: str, *body: object, run: str = "", here: str = "", live: str | N
         tag("link", rel="icon", href="/static/icon.svg"),
         tag("script", src="/static/view.js"),
     )
-    foot = tag("footer", f"Whet {version('whet')}. Read-only; nothing is loaded from elsewhere.")
     body_markup = tag(
         "body",
         tag("a", "to the content", href="#main", class_="skip"),
         tag("header", tag("div", bar), class_="bar"),
-        tag("main", *body, foot, id="main", tabindex="-1"),
+        tag("main", *body, tag("footer", f"Whet {version('whet')}. {foot}"), id="main", tabindex="-1"),
         _keys(),
         data_live_run=live,
         class_="wide" if wide else None,

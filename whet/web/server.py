@@ -9,11 +9,12 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
 
 from whet.errors import WhetError
 from whet.evals.estimate import mean_estimate
 from whet.report.page import STATIC as SHARED
-from whet.web import pages
+from whet.web import pages, review
 from whet.web.guard import LOOPBACK, App, DoorGuard
 from whet.web.site import ViewerSite
 
@@ -39,8 +40,11 @@ IMAGES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "imag
 """What an image is by its first bytes; nothing else is sent as one."""
 
 
-def build_app(root: Path, token: str = "") -> App:
-    """The viewer of a folder of runs; with a token, for whoever has it."""
+def build_app(root: Path, token: str = "", releases: Path | None = None) -> App:
+    """The viewer of a folder of runs; with a token, for whoever has it.
+
+    `releases` is the folder whose cases may be claimed and resolved here, by whoever has the token.
+    """
     from starlette.applications import Starlette
     from starlette.routing import Route
 
@@ -61,18 +65,32 @@ def build_app(root: Path, token: str = "") -> App:
         Route("/image", _image(site)),
         Route("/events", _events(site)),
         Route("/static/{name}", _static),
+        Route("/review", _review(releases or _beside(root), writable=releases is not None)),
+        *(Route(place, _moved(releases, place), methods=["POST"]) for place in review.MOVES if releases is not None),
     ]
-    return DoorGuard(Starlette(routes=routes), token)
+    return DoorGuard(Starlette(routes=routes), token, frozenset(review.MOVES) if releases is not None else frozenset())
 
 
-def serve(root: Path, host: str, port: int, tell: Callable[[str], None]) -> None:
-    """Listen until the user ends it. Beyond this machine a token is asked for, and printed."""
+def _beside(root: Path) -> Path:
+    """The releases that lie beside a folder of runs."""
+    return root.resolve().parent / "releases"
+
+
+def serve(
+    root: Path,
+    host: str,
+    port: int,
+    tell: Callable[[str], None],
+    *,
+    reviewing: bool = False,
+    releases: Path | None = None,
+) -> None:
+    """Listen until the user ends it. Beyond this machine, and for reviewers, a token is asked for, and printed."""
     import uvicorn
 
-    token = "" if host in LOOPBACK else secrets.token_urlsafe(24)
-    config = uvicorn.Config(
-        build_app(root, token), host=host, port=port, log_level="error", access_log=False, timeout_graceful_shutdown=1
-    )
+    token = "" if host in LOOPBACK and not reviewing else secrets.token_urlsafe(24)
+    app = build_app(root, token, (releases or _beside(root)) if reviewing else None)
+    config = uvicorn.Config(app, host=host, port=port, log_level="error", access_log=False, timeout_graceful_shutdown=1)
     config.load()
     try:
         sockets = [config.bind_socket()]
@@ -82,7 +100,8 @@ def serve(root: Path, host: str, port: int, tell: Callable[[str], None]) -> None
     shown = f"[{host}]" if ":" in host else host
     secret = f"?token={token}" if token else ""
     tell(f"runs of {root}: http://{shown}:{bound}/{secret}")
-    tell("Ctrl-C ends it" + ("; whoever has this address can read every run" if token else ""))
+    may = "read every run and decide cases" if reviewing else "read every run"
+    tell("Ctrl-C ends it" + (f"; whoever has this address can {may}" if token else ""))
     threading.Thread(target=_warm, daemon=True).start()
     uvicorn.Server(config).run(sockets=sockets)
 
@@ -152,6 +171,28 @@ def _image(site: ViewerSite) -> Callable[[Request], Response]:
         if data is None or kind is None:
             return PlainTextResponse("no such image", 404)
         return Response(data, media_type=kind, headers={"content-security-policy": "default-src 'none'; sandbox"})
+
+    return answer
+
+
+def _review(releases: Path, *, writable: bool) -> Callable[[Request], Response]:
+    return _page(lambda request: review.review_page(releases, _whole(request, "case"), writable=writable))
+
+
+def _moved(releases: Path, place: str) -> Callable[[Request], object]:
+    """A case claimed, returned or resolved; back to it, or to a note that says why not."""
+    from starlette.responses import HTMLResponse, RedirectResponse
+
+    async def answer(request: Request) -> Response:
+        body = await request.body()
+        if len(body) > review.LONGEST:
+            return HTMLResponse(pages.trouble_page("this is too long"), 413)
+        words = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+        try:
+            number = await asyncio.to_thread(review.move, releases, place, words)
+        except WhetError as problem:
+            return HTMLResponse(pages.trouble_page(str(problem)), 409)
+        return RedirectResponse(f"/review?case={number}", 303)
 
     return answer
 

@@ -12,7 +12,6 @@ import pytest
 from whet.apps.groupqc.audit.report import cut_line
 from whet.apps.groupqc.audit.run import AuditSettings, run_audit
 from whet.apps.groupqc.decision.run import calibrate, decide, decision_base
-from whet.apps.groupqc.decision.threshold import ScoredTicket, choose, needed, read_rule
 from whet.apps.groupqc.generation.files import generate_groups, write_tickets
 from whet.config.load import load_config
 from whet.config.schema import EvalConfig
@@ -23,6 +22,7 @@ from whet.envs.groupqc.pack.file import find_mission
 from whet.envs.groupqc.world.noise import Noise
 from whet.errors import WhetError
 from whet.evals.estimate import exact_upper
+from whet.release.threshold import ScoredTicket, choose, needed, read_rule
 from whet.run.compose import Given
 
 MISSION = "BBU接地线检查"

@@ -6,8 +6,8 @@ import asyncio
 import errno
 import ssl
 import urllib.request
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Literal
@@ -97,6 +97,15 @@ class Endpoint:
             return answer, answer.status, None
         data = decoded(answer.body, answer.quote)
         return answer, inner_status(data) or OK, data
+
+    @asynccontextmanager
+    async def relay(self, body: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
+        """The answer as it comes in, for whoever hands it on: any status, no retry, a limit on each silence alone."""
+        silence = aiohttp.ClientTimeout(total=None, sock_connect=self._timeout.sock_connect, sock_read=self._seconds)
+        headers = self._headers(await self.key.secret())
+        how: Any = {"allow_redirects": False, "proxy": self._proxy, "timeout": silence}
+        async with self._bind().post(self._url, data=body, headers=headers, **how) as response:
+            yield response
 
     async def get(self) -> HttpAnswer:
         """The same without a body, as a GET."""

@@ -60,9 +60,9 @@ class OpenAI(Model):
         self.connections = options.connections
         self._options = options
         complete = replace(options, extra={**preset.extra, **options.extra})
-        self._dialect = ChatDialect(model, options.limit_field or preset.limit_field, complete, preset.nested_effort)
-        self._endpoint = Endpoint(preset.url, preset.key, options.auth or preset.auth, options)
-        self._persistence = Persistence.of(name, self._endpoint.where, options)
+        self.dialect = ChatDialect(model, options.limit_field or preset.limit_field, complete, preset.nested_effort)
+        self.endpoint = Endpoint(preset.url, preset.key, options.auth or preset.auth, options)
+        self._persistence = Persistence.of(name, self.endpoint.where, options)
         self._extra = extra_tokens(options)
 
     async def complete(self, request: Request) -> Reply:
@@ -83,11 +83,11 @@ class OpenAI(Model):
         return (*got, *await super().complete_many(replace(request, sampling=shifted), n - len(got)))
 
     async def close(self) -> None:
-        await self._endpoint.close()
+        await self.endpoint.close()
 
     async def _ask(self, request: Request, n: int) -> tuple[Reply, ...]:
-        body = self._dialect.body(request, n)
-        async with self._endpoint.slots():
+        body = self.dialect.body(request, n)
+        async with self.endpoint.slots():
             try:
                 return await self._persistence.run(lambda: self._attempt(body, request, n), request.meter)
             except ContentRefusal:
@@ -95,18 +95,18 @@ class OpenAI(Model):
                 return tuple(Reply("", finish="filter", usage=usage) for usage in usages)
 
     async def _attempt(self, body: bytes, request: Request, n: int) -> tuple[Reply, ...]:
-        answer, status, data = await self._endpoint.ask(body, inner_status, request.meter)
+        answer, status, data = await self.endpoint.ask(body, inner_status, request.meter)
         if status == OK:
             return replies(data, request, n, self._options, self.price, answer.quote)
-        if request.shape != Shape() and (trouble := refuses_shape(answer, status, self._endpoint.where)):
+        if request.shape != Shape() and (trouble := refuses_shape(answer, status, self.endpoint.where)):
             raise trouble
         raise judge(
             answer,
             status,
-            where=self._endpoint.where,
-            key=self._endpoint.key.source,
+            where=self.endpoint.where,
+            key=self.endpoint.key.source,
             max_tokens=request.sampling.max_tokens,
-            limit_field=self._dialect.limit_field,
+            limit_field=self.dialect.limit_field,
         )
 
 

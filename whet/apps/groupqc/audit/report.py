@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whet.apps.groupqc.decision.threshold import needed
+from whet.release.threshold import needed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -15,7 +15,6 @@ from whet import wire
 from whet.apps.groupqc.audit.figures import BUDGET
 from whet.apps.groupqc.audit.files import write_files
 from whet.apps.groupqc.audit.report import page_parts
-from whet.apps.groupqc.decision.threshold import ReleaseRule, read_rule
 from whet.apps.groupqc.decision.verdicts import check_rule, decision_parts, write_verdicts
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig
@@ -31,6 +30,7 @@ from whet.evals.sample import stratified_sample
 from whet.keys import playbook_digest, policy_digest, rollout_key
 from whet.ledger.store import Ledger
 from whet.models.base import Model
+from whet.release.threshold import ReleaseRule, read_rule
 from whet.rollout.cast import open_model, sampling_of
 from whet.rollout.claim import Identity, RunStart
 from whet.rollout.loop import finish

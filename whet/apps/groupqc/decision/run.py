@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from whet.apps.groupqc.audit.run import AuditResult, AuditSettings, run_audit
-from whet.apps.groupqc.decision.threshold import CONFIDENCE, ReleaseRule, ScoredTicket, choose, write_rule
 from whet.apps.groupqc.decision.verdicts import VERDICTS
 from whet.config.schema import EvalConfig
 from whet.envs.groupqc.decision.environment import OpenTickets
 from whet.errors import WhetError
 from whet.models.base import Model
+from whet.release.threshold import CONFIDENCE, ReleaseRule, ScoredTicket, choose, write_rule
 from whet.rollout.progress import Progress
 from whet.run.compose import Given
 from whet.run.workspace import RUNS

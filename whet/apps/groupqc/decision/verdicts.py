@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whet.apps.groupqc.decision.threshold import ReleaseRule
 from whet.envs.groupqc.decision.environment import OpenTickets
 from whet.envs.groupqc.decision.gap import evidence_gap
 from whet.envs.groupqc.tickets.line import json_line
 from whet.errors import WhetError
 from whet.files import write_atomically, write_json
 from whet.keys import digest
+from whet.release.threshold import ReleaseRule
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -106,7 +106,7 @@ def verdict_rows(plan: AuditPlan, polls: Sequence[Poll]) -> Iterator[dict[str, A
             "why_review": why,
             "majority_pred": votes.majority,
             "reason": reason,
-            "cited_images": _cited(reason, ticket.images),
+            "cited_images": cited_images(reason, ticket.images),
             "confidence": votes.confidence,
             "evidence_gap": gap.as_data(),
             "release_score": score,
@@ -136,7 +136,7 @@ def _decided(majority: str | None, score: float, rule: ReleaseRule | None) -> tu
     return "pass", ""
 
 
-def _cited(reason: str, images: Sequence[str]) -> list[str]:
+def cited_images(reason: str, images: Sequence[str]) -> list[str]:
     """The photos that a reason names by number, each once."""
     numbers = dict.fromkeys(int(first or second) for first, second in _CITED.findall(reason))
     return [images[number - 1] for number in numbers if 1 <= number <= len(images)]

@@ -30,13 +30,14 @@ FEWEST = 20
 """Sites that a reference needs."""
 
 _SLOW, _LATE = 1.1, 10
-_TERMS = 10_000_000
 
 
 @functools.cache
 def _reserve() -> float:
-    """The sum of all stakes there will ever be, so that they add up to 1."""
-    return float(((np.arange(_TERMS) + _LATE) ** -_SLOW).sum() + (_TERMS + _LATE) ** (1 - _SLOW) / (_SLOW - 1))
+    """The sum of all stakes there will ever be, so that they add up to 1: Hurwitz's zeta function."""
+    from scipy.special import zeta
+
+    return float(zeta(_SLOW, _LATE))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from whet.envs.groupqc.pack.file import load_packs
@@ -72,8 +73,9 @@ def reading_of(items: Iterable[PhotoObject], notes: Sequence[str] = ()) -> Summa
     return SummaryReading("json", entries, tuple(notes)) if entries else SummaryReading("irrelevant")
 
 
+@lru_cache(maxsize=256)
 def read_summary(pack: Pack, text: str) -> SummaryReading:
-    """What a stored summary says. Total: anything gives a reading."""
+    """What a stored summary says. Total: anything gives a reading. One ticket is looked at from several sides."""
     stripped = text.strip()
     if stripped.startswith(pack.words.irrelevant):
         return SummaryReading("irrelevant", text=stripped)

@@ -1,0 +1,175 @@
+"""The trail: what was appended is proved, whatever was done to its file."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from whet.errors import WhetError
+from whet.ledger.chain import GENESIS, entry, head_after
+from whet.ledger.head import HeadFile, LedgerHead
+from whet.release.anchor import Anchor, AnchorLine
+from whet.release.redaction import redact
+from whet.release.trail import ENTRIES, FILE, Trail
+
+
+def filled(folder: Path, count: int = 6, anchor: Anchor | None = None) -> Path:
+    """A closed trail of some decisions."""
+    path = folder / FILE
+    with Trail(path, anchor) as trail:
+        for number in range(count):
+            with trail.turn() as turn:
+                made = turn.append(
+                    "decided",
+                    {"champion": "site", "verdict": "pass", "number": number, "site": "s"},
+                    subject=f"ticket{number}",
+                    private={"name": f"QC-2026-{number}", "reason": "Image1: fine"},
+                )
+                turn.db.execute("INSERT INTO decisions VALUES (?, ?, ?, ?)", ("site", made.subject, made.seq, "s"))
+    return path
+
+
+def test_what_was_appended_is_there_and_proved(tmp_path: Path) -> None:
+    trail = Trail(filled(tmp_path))
+    assert trail.verify() == []
+    assert [entry.whole["name"] for entry in trail.entries("decided")] == [f"QC-2026-{n}" for n in range(6)]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes, bytes]:
+    path = filled(tmp_path_factory.mktemp("sound"))
+    return path, path.read_bytes(), path.with_suffix(".head").read_bytes()
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_one_changed_byte_is_found(sound: tuple[Path, bytes, bytes], data: st.DataObject) -> None:
+    path, body, head = sound
+    whole = body + head
+    at = data.draw(st.integers(0, len(whole) - 1))
+    changed = bytearray(whole)
+    changed[at] ^= data.draw(st.integers(1, 255))
+    try:
+        path.write_bytes(changed[: len(body)])
+        path.with_suffix(".head").write_bytes(changed[len(body) :])
+        assert Trail(path).verify(), f"byte {at} was changed and nobody noticed"
+    finally:
+        path.write_bytes(body)
+        path.with_suffix(".head").write_bytes(head)
+
+
+def rewritten(path: Path) -> None:
+    """An operator turns a decision around and rehashes everything behind it, the head and the file's digest too."""
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE entries SET body = replace(body, '\"pass\"', '\"fail\"') WHERE seq = 3")
+        db.execute("UPDATE entries SET body = CAST(body AS BLOB)")
+        head = GENESIS
+        for link, at in db.execute("SELECT link, at FROM chain ORDER BY link").fetchall():
+            row = db.execute(f"SELECT {ENTRIES.columns} FROM entries WHERE seq = ?", (link,)).fetchone()
+            named = entry(ENTRIES, row)
+            head = head_after(head, link, at, named)
+            db.execute("UPDATE chain SET rows = ?, head = ? WHERE link = ?", (named, head, link))
+    file = HeadFile(path)
+    file.write_lasting(LedgerHead(link, head.hex()).sealed(path))
+    file.close()
+
+
+def test_whoever_writes_another_chain_is_found_by_the_anchor_alone(tmp_path: Path) -> None:
+    anchor = Anchor(str(tmp_path / "elsewhere.txt"))
+    path = filled(tmp_path / "releases", anchor=anchor)
+    assert Trail(path, anchor).verify() == []
+    rewritten(path)
+    assert Trail(path).entry(3).record["verdict"] == "fail"
+    assert Trail(path).verify() == [], "this operator is thorough: within the file nothing is wrong"
+    assert "written anew" in Trail(path).verify(anchor)[0]
+    assert "written anew" in Trail(path).verify(expect=str(anchor.lines()[3]))[0]
+
+
+def test_a_trail_that_was_cut_is_found_by_its_head_and_by_the_anchor(tmp_path: Path) -> None:
+    anchor = Anchor(str(tmp_path / "elsewhere.txt"))
+    path = filled(tmp_path / "releases", anchor=anchor)
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM entries WHERE seq = 6")
+        db.execute("DELETE FROM chain WHERE link = 6")
+    told = " ".join(Trail(path).verify(anchor))
+    assert "commits are gone" in told
+    assert "has fewer now" in told
+    with pytest.raises(WhetError, match="nothing was added"):
+        Trail(path).append("decided", {})
+
+
+def _append(path: str, who: int, count: int) -> None:
+    with Trail(Path(path)) as trail:
+        for number in range(count):
+            trail.append("noted", {"who": who, "number": number})
+
+
+def test_processes_that_append_at_once_make_one_chain(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    context = multiprocessing.get_context("spawn")
+    several = [context.Process(target=_append, args=(str(path), who, 40)) for who in range(3)]
+    for process in several:
+        process.start()
+    for process in several:
+        process.join()
+    trail = Trail(path)
+    assert trail.verify() == []
+    assert len(trail.entries("noted")) == 120
+
+
+def test_a_redaction_takes_the_text_out_and_keeps_the_chain(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    before = Trail(path).head()
+    with Trail(path) as trail:
+        assert redact(trail, "ticket2", fields=("name",), why="asked to be forgotten", who="dpo") == 1
+    trail = Trail(path)
+    assert trail.verify(expect=str(before)) == []
+    assert "name" not in trail.entry(3).whole
+    assert trail.entry(3).whole["reason"] == "Image1: fine"
+    assert b"QC-2026-2" not in path.read_bytes()
+
+
+def test_a_text_that_is_gone_without_a_redaction_is_found(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM private WHERE seq = 2 AND field = 'name'")
+    assert any("no redaction says so" in line for line in Trail(path).verify())
+
+
+def test_a_decision_that_was_put_into_the_table_alone_is_found(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    with sqlite3.connect(path) as db:
+        db.execute("INSERT INTO decisions VALUES ('site', 'forged', 99, 's')")
+    assert any("not what its entry says" in line for line in Trail(path).verify())
+
+
+def test_a_line_that_is_no_anchor_is_refused() -> None:
+    with pytest.raises(WhetError, match="not a line of an anchor"):
+        AnchorLine.parse("whet-trail 1 x y z")
+    line = AnchorLine(3, hashlib.sha256(b"x").digest()[:16].hex(), 1.5)
+    assert AnchorLine.parse(str(line)) == line
+
+
+def test_an_anchor_that_cannot_be_reached_is_told_and_decides_nothing(tmp_path: Path) -> None:
+    trail = Trail(tmp_path / FILE, Anchor(str(tmp_path / "no" / "such" / "folder")))
+    trail.append("noted", {})
+    assert "did not arrive" in trail.trouble
+    assert len(trail.entries()) == 1
+    trail.close()
+
+
+def test_a_command_is_handed_the_head_at_the_end(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.txt"
+    script = tmp_path / "keep.sh"
+    script.write_text(f"#!/bin/sh\ncat >> {kept}\n")
+    script.chmod(0o700)
+    path = filled(tmp_path / "releases", anchor=Anchor(f"cmd:{script}"))
+    (line,) = kept.read_text().splitlines()
+    assert AnchorLine.parse(line).link == 6
+    assert Trail(path).verify(expect=line) == []

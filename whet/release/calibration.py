@@ -1,0 +1,74 @@
+"""A threshold for a champion: labelled work is voted on as if it had no label, then the labels are looked at."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from whet.errors import WhetError
+from whet.models.base import Model
+from whet.release.champion import RELEASES, Champion
+from whet.release.decider import CALIBRATED, Decider, open_decider, voter_of
+from whet.release.decision import DecisionRule
+from whet.release.intake import OpenWork
+from whet.release.threshold import CONFIDENCE, ReleaseRule, ScoredTicket, choose
+
+AT_ONCE = 64
+
+
+async def calibrate(
+    champion: Champion,
+    lines: Sequence[bytes],
+    allowed: float,
+    releases: Path = RELEASES,
+    *,
+    confidence: float = CONFIDENCE,
+    audit: float = 0.05,
+    double: float = 0.2,
+    model: Model | None = None,
+) -> ReleaseRule:
+    """Choose the threshold and keep it, with the work it was chosen on, against which new work is watched."""
+    for name, share in (("audit", audit), ("double", double)):
+        if not 0.0 <= share <= 1.0:
+            raise WhetError(f"--{name} {share:g}: a share lies between 0 and 1")
+    async with open_decider(champion, releases, door="calibrate", model=model) as decider:
+        before = DecisionRule.of(releases, champion.name)
+        kept = replace(before, audit=audit, double=double, salt=before.salt or secrets.token_hex(16))
+        intake = decider.intake
+        works = [(intake.read(line), intake.label(line)) for line in lines]
+        unlabelled = sum(label is None for _, label in works)
+        if not works or unlabelled:
+            raise WhetError(
+                f"{unlabelled or 'all'} of {len(works)} lines have no label; a threshold is chosen by labels"
+            )
+        limit = asyncio.Semaphore(AT_ONCE)
+
+        async def scored(work: OpenWork, label: str | None) -> ScoredTicket:
+            async with limit:
+                vote = await decider.vote(work)
+            decider.tasks.take_away(work)
+            passes = vote.proposed == intake.releases
+            return ScoredTicket(kept.site(work.name), passes, vote.score(work), label != intake.releases)
+
+        tickets = await asyncio.gather(*(scored(*pair) for pair in works))
+        rule = replace(choose(tickets, allowed, confidence), voter=voter_of(champion, intake))
+        replace(kept, rule=rule).keep(releases, champion.name, lines)
+        _on_record(decider, rule)
+    return rule
+
+
+def _on_record(decider: Decider, rule: ReleaseRule) -> None:
+    told = {
+        "version": decider.champion.version,
+        "threshold": rule.threshold,
+        "allowed": rule.allowed,
+        "upper": rule.upper,
+        "confidence": rule.confidence,
+        "tickets": rule.tickets,
+        "failing": rule.failing,
+        "voter": rule.voter,
+    }
+    decider.trail.append(CALIBRATED, told, subject=decider.champion.name)
