@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from whet.envs.data.columns import ANSWERS, GROUPS, ID_WORDS, IDS, QUESTIONS, known
 from whet.envs.data.profile import ColumnProfile, words_of
 from whet.envs.data.source import DataSource
+from whet.envs.data.template import cell
 from whet.errors import WhetError
 
 ANSWER_WORDS = frozenset(
@@ -41,6 +42,8 @@ RECORD_WORDS = frozenset(
         *("link", "email", "phone", "version", "confidence", "comment", "comments", "note", "notes"),
         *("country", "region", "author", "user", "username", "index", "idx", "number", "no", "row", "ip", "device"),
         *("browser", "batch", "agent", "start", "end", "offset", "begin", "position", "byline"),
+        *("vendor", "supplier", "seller", "buyer", "merchant", "company", "assignee", "requester", "owner", "currency"),
+        *("age", "sex", "gender"),
     )
 )
 """Words for what is recorded about a row, and neither asked nor answered."""
@@ -104,6 +107,12 @@ COMPANION_WORDS = frozenset(
 
 TELLING_WORDS = frozenset(("context", "passage", "document", "title", "subject", "headline"))
 
+HEADINGS = frozenset(("title", "subject", "headline"))
+"""What a longer text is called by: asked alone only where there is no such text."""
+
+AMOUNT_WORDS = frozenset(("total", "amount", "value", "price", "sum", "due", "quantity"))
+"""Words for a figure that one asks for: where every cell is a number, as telling as a few labels are."""
+
 TELLS = 5.0
 """Mean words of a column from which it tells something, whatever its name."""
 
@@ -141,12 +150,12 @@ def guess(
     if questions:
         asked = dict.fromkeys(questions, 0.0)
         said = {column: value for column, value in said.items() if column not in questions}
-    pairs = [(asked[q] + said[a], q, a) for q in asked for a in said if q != a and not _within(q, a)]
+    pairs = [(asked[q] + said[a], q, a) for q in asked for a in said if q != a and not within(q, a)]
     if not pairs:
         raise WhetError(f"{source.name}: no column looks like an answer; the columns are {', '.join(source.columns)}")
     _, question, found = max(pairs, key=lambda pair: pair[0])
     others = sorted(
-        ((said[a], a) for a in said if a not in (found, question) and not _within(a, found) and not _within(found, a)),
+        ((said[a], a) for a in said if a not in (found, question) and not within(a, found) and not within(found, a)),
         reverse=True,
     )
     beside = set(asked_together(columns, question, ()))
@@ -155,7 +164,25 @@ def guess(
     )
     if question in said and found in asked and _turned(asked, said, question, found) < NEAR:
         rivals = (question, *rivals)
-    return ColumnGuess(question, found, rivals)
+    spoken = _in_words(source, columns, free, question, found) if not answer else found
+    return ColumnGuess(question, spoken, tuple(column for column in rivals if column != spoken))
+
+
+def _in_words(
+    source: DataSource, columns: Mapping[str, ColumnProfile], free: Sequence[str], question: str, answer: str
+) -> str:
+    """The column that calls the classes by name where `answer` numbers them: nobody can know that 3 means Sports."""
+    numbered = columns[answer]
+    if not (numbered.is_categorical and numbered.numbers == 1.0):
+        return answer
+    for name in free:
+        column = columns[name]
+        same = column.distinct == numbered.distinct and column.filled == numbered.filled
+        if same and column.is_categorical and not column.numbers and name not in (question, answer):
+            pairs = {(cell(row.get(name)).strip(), cell(row.get(answer)).strip()) for row in source.rows}
+            if len(pairs) == numbered.distinct:
+                return name
+    return answer
 
 
 def _turned(asked: Mapping[str, float], said: Mapping[str, float], question: str, answer: str) -> float:
@@ -181,12 +208,19 @@ def asked_together(columns: Mapping[str, ColumnProfile], question: str, taken: C
     return sorted(found, key=lambda name: not needs_no_caption(name))
 
 
+def is_told(column: ColumnProfile) -> bool:
+    """Whether it holds a text of its own in each row, by its name neither an answer nor a record of the row."""
+    named = set(words_of(column.name)) & (ANSWER_WORDS | RECORD_WORDS | DOUBTFUL_WORDS)
+    plain = not (column.lists or column.objects or column.sets) and column.missing < 0.5
+    return plain and not named and column.words >= TELLS and column.distinct >= 0.9 * column.filled
+
+
 def needs_no_caption(column: str) -> bool:
     """Whether it is a text that stands before a question without being named: a passage, a title."""
     return bool(set(words_of(column)) & TELLING_WORDS)
 
 
-def _within(column: str, other: str) -> bool:
+def within(column: str, other: str) -> bool:
     """Whether one is a part of the other."""
     return column.startswith(f"{other}.") or other.startswith(f"{column}.")
 
@@ -244,12 +278,14 @@ def _is_lone_part(name: str, columns: Mapping[str, ColumnProfile]) -> bool:
 
 def _as_question(column: ColumnProfile) -> float:
     words = set(words_of(column.name))
+    called = "_".join(words_of(column.name))
     weight = max(_named(column.name, (*QUESTIONS, "q")), 3.0 * bool(words & set(QUESTIONS)))
+    weight = 2.0 if called in HEADINGS else weight
     weight = max(weight, 2.0 * bool(words & COMPANION_WORDS)) + 2.0 * column.asks - 3.0 * _lies_in_answer(column.name)
     weight += min(3.0, column.words / 6.0) + column.unique - 3.0 * column.missing - 2.0 * column.sets
     told = column.words >= TELLS and column.distinct >= 0.9 * column.filled  # what a customer said, not which one
-    called = "_".join(words_of(column.name)) in GROUPS and column.unique
-    weight -= _record(column.name) * (1.0 if not told else 0.0 if called else 0.5)
+    grouped = called in GROUPS and column.unique
+    weight -= _record(column.name) * (1.0 if not told else 0.0 if grouped else 0.5)
     weight -= 4.0 * (column.numbers + column.dates + column.addresses + column.objects) + 3.0 * column.lists
     return weight - 3.0 * bool(words & ANSWER_WORDS) - 2.0 * column.is_categorical - 5.0 * column.constant
 
@@ -258,7 +294,8 @@ def _as_answer(column: ColumnProfile, source: DataSource, columns: Mapping[str, 
     words = set(words_of(column.name))
     answers = 4.0 * bool(_either(words) & (ANSWER_WORDS | FOREIGN_ANSWERS))
     within = 3.0 * (_lies_in_answer(column.name) and _is_lone_part(column.name, columns))
-    weak = 1.0 * bool(_either(words) & WEAK_ANSWER_WORDS)
+    amount = bool(_either(words) & AMOUNT_WORDS) and column.numbers == 1.0 and not column.is_categorical
+    weak = 2.5 if amount else 1.0 * bool(_either(words) & WEAK_ANSWER_WORDS)
     weight = max(_named(column.name, (*ANSWERS, "a", "ans")), answers, within, weak) - 3.0 * column.asks
     weight += 1.5 * bool(words & SETTLED_WORDS) - 3.0 * bool(words & DOUBTFUL_WORDS) - _record(column.name)
     weight += (

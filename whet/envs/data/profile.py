@@ -15,6 +15,9 @@ from whet.envs.data.template import cell
 MISSING = frozenset({"", "n/a", "#n/a", "nan", "null", "-", "--", "?", "tbd"})
 """What people write where there is nothing."""
 
+WRITTEN_NA = frozenset({"NA", "<NA>"})
+"""What R and pandas write there, in these letters only: Na is sodium."""
+
 _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T]\d\d?:\d\d.*)?|\d\d?[-/.]\d\d?[-/.]\d{2,4}")
 _ADDRESS = re.compile(r"https?://\S+|\S+@\S+\.\w+|\d+\.\d+\.\d+\.\d+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
@@ -26,7 +29,10 @@ SEPARATORS = (";", "|", ",", "/")
 
 def is_missing(value: Any) -> bool:
     """Whether a cell says nothing."""
-    return value is None or value in ([], {}) or (isinstance(value, str) and value.strip().casefold() in MISSING)
+    if isinstance(value, str):
+        text = value.strip()
+        return text.casefold() in MISSING or text in WRITTEN_NA
+    return value is None or value in ([], {})
 
 
 def is_code(text: str) -> bool:

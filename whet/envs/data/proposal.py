@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 import orjson
@@ -21,7 +21,17 @@ from whet.envs.data.checks.code import stands_alone
 from whet.envs.data.checks.quantity import is_quantity
 from whet.envs.data.checks.spans import span_of
 from whet.envs.data.columns import known, obvious
-from whet.envs.data.guess import ANSWER_WORDS, ColumnGuess, asked_together, guess, needs_no_caption, options_among
+from whet.envs.data.conversation import whole_of
+from whet.envs.data.guess import (
+    ANSWER_WORDS,
+    ColumnGuess,
+    asked_together,
+    guess,
+    is_told,
+    needs_no_caption,
+    options_among,
+    within,
+)
 from whet.envs.data.profile import ASKING, ColumnProfile, is_code, is_mark, is_missing, label_sets, profile, words_of
 from whet.envs.data.source import SIDES, DataSource
 from whet.envs.data.template import Template, cell
@@ -38,6 +48,8 @@ FEW = 5
 """Labels, of which more are seldom asked for by questions of many kinds."""
 SELECT = 0.33
 """The share of train rows that is taken for select where given splits name none."""
+MOST_MISSING = 0.2
+"""The share of rows that may lack an answer before it is doubtful that their column is the one."""
 LONG = 8.0
 """Mean words of a cell that holds a text, not a value."""
 
@@ -88,6 +100,7 @@ def propose(source: DataSource, wishes: Wishes = Wishes()) -> DataProposal:
     if wishes.answer in asked:
         raise WhetError(f"--prompt shows {wishes.answer!r}, which is the answer; leave it out")
     found = guess(source, columns, proposal.taken, wishes.answer, asked)
+    found = replace(found, question=whole_of(found.question, found.answer, columns))
     marks = _marks(source, proposal, found, wishes)
     if marks:
         _assume_marks(proposal, marks)
@@ -202,6 +215,13 @@ def _propose_answer(source: DataSource, proposal: DataProposal, found: ColumnGue
         told = f"{len(missing)} rows without an answer are left out, as you said"
         proposal.assume(told, skip_missing=True)
     elif missing and not (wishes.check == "set" or _sets_of(source, answer)):
+        if len(missing) <= MOST_MISSING * len(source.rows) and not proposal.rivals:
+            proposal.args["skip_missing"] = True
+            proposal.unsure.append(
+                f"{len(missing)} of {len(source.rows)} rows have no answer and are left out, as with --skip-missing; "
+                f"the first is {source.place(missing[0])}"
+            )
+            return
         first = source.place(missing[0])
         raise WhetError(
             f"{first}, column {answer!r}: there is no answer ({len(missing)} of {len(source.rows)} rows have none); "
@@ -254,8 +274,8 @@ def _propose_check(
             if objects
             else "each of a row's listed answers counts as right: for all of them at once say --check set"
         )
-    elif all(_is_object(value) for value in cells):
-        proposal.assume("the answer is a JSON object, compared field by field", check="json")
+    elif all(objects := [_object_in(value) for value in cells]):
+        _assume_fields(proposal, objects)
     elif column.is_categorical:
         _assume_labels(proposal, values)
     elif column.numbers == 1.0:
@@ -382,13 +402,22 @@ def _is_single(value: Any) -> TypeGuard[list[Any]]:
     return isinstance(value, list) and len(value) == 1 and not isinstance(value[0], dict | list)
 
 
-def _is_object(value: Any) -> bool:
+def _object_in(value: Any) -> Mapping[str, Any]:
+    """The object that a cell is, or that is written in it; an empty one where there is none."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = orjson.loads(value)
         except ValueError:
-            return False
-    return isinstance(value, dict) and bool(value)
+            return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _assume_fields(proposal: DataProposal, objects: Sequence[Mapping[str, Any]]) -> None:
+    """An object compared by its fields, which are named where every row has the same: nobody can know them."""
+    keys = set(objects[0])
+    named = all(set(value) == keys for value in objects) and len(keys) <= MOST_CLASSES
+    more: dict[str, Any] = {"fields": list(objects[0])} if named else {}
+    proposal.assume("the answer is a JSON object, compared field by field", check="json", **more)
 
 
 # --------------------------------------------------------------------------------------------- the prompt
@@ -402,15 +431,15 @@ def _propose_prompt(
         return
     own: dict[str, Any] = {
         name: proposal.args[name]
-        for name in ("choices", "options", "labels", "label_columns", "threshold", "tests", "entry", "source")
+        for name in ("choices", "options", "fields", "labels", "label_columns", "threshold", "tests", "entry", "source")
         if name in proposal.args
     }
     answer: str | None = proposal.args.get("answer")
     check = build_check(proposal.args["check"], answer, source.columns, own)
     listed = proposal.args.get("options") or []
-    _tell_left_out(columns, proposal, question)
     _tell_free_answers(source, proposal, question, wishes)
     shown = asked_together(columns, question, {*proposal.taken, *listed, *proposal.args.get("label_columns", ())})
+    _tell_left_out(columns, proposal, shown)
     braced = next((column for column in shown if "{" in column or "}" in column), None)
     if braced is not None:
         raise WhetError(f"{source.name}, column {braced!r}: a name with braces cannot stand in a prompt; rename it")
@@ -424,15 +453,18 @@ def _propose_prompt(
     proposal.assume(f"{are.format(told)} what is asked", prompt=prompt_of(fields, check, "reply"))
 
 
-def _tell_left_out(columns: Mapping[str, ColumnProfile], proposal: DataProposal, question: str) -> None:
-    """Doubt where rows hold turns of a conversation that are not asked."""
-    left = [
-        name for name, column in columns.items() if column.lists == 1.0 and column.words >= LONG and name != question
-    ]
-    for name in left:
-        if name not in proposal.taken:
+def _tell_left_out(columns: Mapping[str, ColumnProfile], proposal: DataProposal, shown: Sequence[str]) -> None:
+    """Doubt where rows hold a text of their own, or turns of a conversation, that is not asked."""
+    hidden = {*proposal.taken, *proposal.args.get("options", ()), *proposal.args.get("label_columns", ())}
+    known_of = {*shown, *hidden, *(asked.rpartition(".")[0] for asked in shown)}
+    for name, column in columns.items():
+        if any(name == other or within(name, other) for other in known_of - {""}):
+            continue
+        if column.words >= LONG and (column.lists == 1.0 or is_told(column)):
+            kind = "lists of long texts" if column.lists else "a text in each row"
+            fields = " ".join(f"{{{other}}}" for other in (name, *shown))
             proposal.unsure.append(
-                f"column {name!r} holds lists of long texts and is not shown: say --prompt '{{{name}}}'"
+                f"column {name!r} holds {kind} and is not shown: if it is asked, say --prompt {fields!r}"
             )
 
 
