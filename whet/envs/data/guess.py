@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from whet.envs.data.columns import ANSWERS, GROUPS, ID_WORDS, IDS, QUESTIONS, known
+from whet.envs.data.final import FINAL
 from whet.envs.data.profile import ColumnProfile, words_of
 from whet.envs.data.source import DataSource
 from whet.envs.data.template import cell
@@ -17,7 +18,7 @@ ANSWER_WORDS = frozenset(
         *("answer", "answers", "label", "labels", "target", "targets", "gold", "expected", "truth"),
         *("correct", "class", "category", "categories", "tag", "tags", "sentiment", "intent", "queue"),
         *("verdict", "output", "solution", "result", "results", "reference", "ideal", "completion"),
-        *("response", "topics", "outcome", "decision", "diagnosis", "grade"),
+        *("response", "topics", "outcome", "decision", "diagnosis", "grade", "theme", "coded", "labelled", "labeled"),
     )
 )
 WEAK_ANSWER_WORDS = frozenset(
@@ -43,7 +44,7 @@ RECORD_WORDS = frozenset(
         *("country", "region", "author", "user", "username", "index", "idx", "number", "no", "row", "ip", "device"),
         *("browser", "batch", "agent", "start", "end", "offset", "begin", "position", "byline"),
         *("vendor", "supplier", "seller", "buyer", "merchant", "company", "assignee", "requester", "owner", "currency"),
-        *("age", "sex", "gender"),
+        *("age", "sex", "gender", "coder", "labeler", "labeller", "tagger", "judge"),
     )
 )
 """Words for what is recorded about a row, and neither asked nor answered."""
@@ -116,6 +117,12 @@ AMOUNT_WORDS = frozenset(("total", "amount", "value", "price", "sum", "due", "qu
 TELLS = 5.0
 """Mean words of a column from which it tells something, whatever its name."""
 
+OPTION_WORDS = frozenset(("options", "choices", "alternatives", "candidates"))
+"""Words for what one chooses from, which is no answer."""
+
+GIVEN_WORDS = frozenset(("tools", "functions", "schema", "table", "tables"))
+"""Words for what a question is answered with: shown whatever its form, and where it is the same in all rows too."""
+
 NEAR = 1.25
 """Two columns whose weights differ by less than this are rivals."""
 
@@ -150,7 +157,12 @@ def guess(
     if questions:
         asked = dict.fromkeys(questions, 0.0)
         said = {column: value for column, value in said.items() if column not in questions}
-    pairs = [(asked[q] + said[a], q, a) for q in asked for a in said if q != a and not within(q, a)]
+    pairs = [
+        (asked[q] + said[a] + 0.5 * _named_alike(q, a), q, a)
+        for q in asked
+        for a in said
+        if q != a and not within(q, a)
+    ]
     if not pairs:
         raise WhetError(f"{source.name}: no column looks like an answer; the columns are {', '.join(source.columns)}")
     _, question, found = max(pairs, key=lambda pair: pair[0])
@@ -185,6 +197,11 @@ def _in_words(
     return answer
 
 
+def _named_alike(question: str, answer: str) -> bool:
+    """Whether both names begin with the same word, as `review` and `review_sentiment` do."""
+    return words_of(question)[:1] == words_of(answer)[:1] != ()
+
+
 def _turned(asked: Mapping[str, float], said: Mapping[str, float], question: str, answer: str) -> float:
     """By how much the pair outweighs the same two columns the other way round."""
     return asked[question] + said[answer] - asked[answer] - said[question]
@@ -196,6 +213,7 @@ def asked_together(columns: Mapping[str, ColumnProfile], question: str, taken: C
         name
         for name, column in columns.items()
         if name == question
+        or (name not in taken and words_of(name)[-1:] and words_of(name)[-1] in GIVEN_WORDS and not column.missing)
         or (
             name not in taken
             and set(words_of(name)) & COMPANION_WORDS
@@ -251,7 +269,7 @@ def _named(column: str, known_names: Sequence[str]) -> float:
 def _record(column: str) -> float:
     """What a name of something recorded takes away."""
     words = set(words_of(column))
-    identity = bool(words & (ID_WORDS | {"key"}))
+    identity = bool(words & ID_WORDS) or ("key" in words and not words & ANSWER_WORDS)
     named = "_".join(words_of(column))
     return 4.0 * (bool(words & (RECORD_WORDS | FOREIGN_RECORDS)) or identity or named in (*IDS, *GROUPS))
 
@@ -303,8 +321,14 @@ def _as_answer(column: ColumnProfile, source: DataSource, columns: Mapping[str, 
     )
     weight -= 3.0 * column.missing + 3.0 * (column.dates + column.addresses) + 6.0 * column.constant
     weight -= 2.0 * (column.words > 30.0) + 2.0 * (column.is_token and column.numbers < 0.5)
+    stem, _, part = column.name.rpartition(".")
+    weight -= 6.0 * bool(set(words_of(stem)) & OPTION_WORDS)
+    if stem in columns and column.filled < columns[stem].filled:
+        weight -= 4.0  # what some of the objects have is no answer to all of them
     if column.objects:
-        parts = [words_of(other) for other in columns if other.startswith(f"{column.name}.")]
-        lone = any(_is_lone_part(other, columns) for other in columns if other.startswith(f"{column.name}."))
-        weight -= 3.0 * (lone or any(set(part) & ANSWER_WORDS for part in parts))
+        within_it = [other for other in columns.values() if other.name.startswith(f"{column.name}.")]
+        whole = [other for other in within_it if other.filled == column.filled]
+        lone = any(_is_lone_part(other.name, columns) for other in within_it)
+        weight -= 3.0 * (lone or any(set(words_of(other.name)) & ANSWER_WORDS for other in whole))
+    weight += 4.0 * (part == FINAL and stem in columns) - 4.0 * (f"{column.name}.{FINAL}" in columns)
     return weight - 2.0 * (".0." in column.name)  # a part of a list that might hold more

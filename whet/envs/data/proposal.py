@@ -32,7 +32,17 @@ from whet.envs.data.guess import (
     options_among,
     within,
 )
-from whet.envs.data.profile import ASKING, ColumnProfile, is_code, is_mark, is_missing, label_sets, profile, words_of
+from whet.envs.data.profile import (
+    ASKING,
+    ColumnProfile,
+    is_code,
+    is_mark,
+    is_missing,
+    label_sets,
+    profile,
+    word_count,
+    words_of,
+)
 from whet.envs.data.source import SIDES, DataSource
 from whet.envs.data.template import Template, cell
 from whet.errors import WhetError
@@ -248,13 +258,13 @@ def _propose_check(
         return
     options = _options_column(source, columns, proposal)
     listed = options_among(source.columns, {answer})
-    column, found = columns[answer], label_sets(cells)
+    column, found = columns[answer], label_sets(cells, answer)
     if options is not None:
-        proposal.assume(f"the answer is one of the options in column {options!r}", check="choice", choices=options)
+        told = f"the answer is one of the options in column {options!r}"
+        proposal.assume(told, check="choice", choices=options, **_calling(source, proposal, options))
     elif listed and _among_options(source, listed, answer):
-        proposal.assume(
-            f"the answer is one of the options in {', '.join(listed)}", check="choice", options=list(listed)
-        )
+        told = f"the answer is one of the options in {', '.join(listed)}"
+        proposal.assume(told, check="choice", options=list(listed), **_counting(source, answer, listed))
     elif found is not None and (not found.separator or not column.is_categorical):
         _assume_set(proposal, found.labels, found.separator)
     elif (tests := _tests_column(source, answer)) is not None:
@@ -326,15 +336,17 @@ def _take_check(
     if check == "choice":
         listed = options_among(source.columns, proposal.taken)
         options = _options_column(source, columns, proposal)
+        told = "the answer is checked by choice, as you said"
         if options is not None:
-            proposal.assume("the answer is checked by choice, as you said", check="choice", choices=options)
+            proposal.assume(told, check="choice", choices=options, **_calling(source, proposal, options))
         elif listed:
-            proposal.assume("the answer is checked by choice, as you said", check="choice", options=list(listed))
+            more = _counting(source, proposal.args["answer"], listed)
+            proposal.assume(told, check="choice", options=list(listed), **more)
         else:
             _assume_labels(proposal, [cell(value[0] if _is_single(value) else value).strip() for value in cells])
     elif check == "code" and (tests := obvious(source.columns, TESTS)):
         _assume_tests(source, proposal, tests, cells)
-    elif check == "set" and (found := label_sets(cells)):
+    elif check == "set" and (found := label_sets(cells, proposal.args["answer"])):
         _assume_set(proposal, found.labels, found.separator)
     else:
         proposal.assume(f"the answer is checked by {check}, as you said", check=check)
@@ -344,6 +356,38 @@ def _options_column(source: DataSource, columns: Mapping[str, ColumnProfile], pr
     """The column in which each row lists its own options."""
     lists = [name for name, column in columns.items() if column.lists == 1.0 and not column.missing]
     return obvious(lists, OPTIONS, proposal.taken)
+
+
+def _calling(source: DataSource, proposal: DataProposal, options: str) -> dict[str, Any]:
+    """How answers call the options of their row: by the names in a list beside them, or by a number from 0 or 1."""
+    answer, stem = proposal.args["answer"], options.rpartition(".")[0]
+    for called in (f"{stem}.{name}" for name in ("label", "labels", "key", "keys") if stem):
+        names = [(row.get(called), row.get(answer)) for row in source.rows if not is_missing(row.get(answer))]
+        if all(isinstance(known_by, list) and right in known_by for known_by, right in names):
+            return {"called": called}
+    counts = [len(row[options]) for row in source.rows]
+    return _counted(source, answer, counts, [row[options] for row in source.rows])
+
+
+def _counting(source: DataSource, answer: str, listed: Sequence[str]) -> dict[str, Any]:
+    texts = [[row.get(column) for column in listed] for row in source.rows]
+    return _counted(source, answer, [sum(not is_missing(text) for text in row) for row in texts], texts)
+
+
+def _counted(source: DataSource, answer: str, counts: Sequence[int], texts: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """Numbers of options count from 1 where none is 0 and some is as high as there are options."""
+    found: list[tuple[int, int]] = []
+    for row, count, options in zip(source.rows, counts, texts, strict=True):
+        said = cell(row.get(answer)).strip()
+        if said in {cell(option).strip() for option in options}:
+            continue  # called by its text, which is looked for first
+        if not (said.isascii() and said.isdigit()):
+            return {}
+        found.append((int(said), count))
+    from_one = (
+        bool(found) and min(number for number, _ in found) == 1 and any(number == count for number, count in found)
+    )
+    return {"counts_from": 1} if from_one else {}
 
 
 def _assume_labels(proposal: DataProposal, values: Sequence[str]) -> None:
@@ -386,7 +430,7 @@ def _among_options(source: DataSource, listed: Sequence[str], answer: str) -> bo
 
 
 def _propose_text_check(proposal: DataProposal, values: Sequence[str]) -> None:
-    words = sum(len(value.split()) for value in values) / len(values)
+    words = sum(map(word_count, values)) / len(values)
     if words <= 4:
         proposal.assume("answers are a few words: EM, without case, punctuation and articles", check="em")
     elif words <= 25:
@@ -431,7 +475,19 @@ def _propose_prompt(
         return
     own: dict[str, Any] = {
         name: proposal.args[name]
-        for name in ("choices", "options", "fields", "labels", "label_columns", "threshold", "tests", "entry", "source")
+        for name in (
+            "choices",
+            "options",
+            "called",
+            "counts_from",
+            "fields",
+            "labels",
+            "label_columns",
+            "threshold",
+            "tests",
+            "entry",
+            "source",
+        )
         if name in proposal.args
     }
     answer: str | None = proposal.args.get("answer")
