@@ -4,6 +4,8 @@ The readings were written down before the code that proposes them was read, and 
 `FIRST` and the other into `SECOND`: what the first set showed was mended before the second was opened, so the figure of
 the second is blind. Nothing here looks at `whet`."""
 
+# ruff: noqa: E501
+
 import csv
 import io
 import json
@@ -136,7 +138,7 @@ def survey(path: Path) -> None:
         "Equipment": ("half of the machines were out of order", "new rowing machines are great, {person} and I use them daily", "showers are cold and lockers broken in {city}"),
     }  # fmt: skip
     rows: list[Row] = []
-    for k in range(52):
+    for _k in range(52):
         theme = rng.choice(list(themes))
         score = rng.randint(0, 10)
         rows.append({
@@ -228,7 +230,7 @@ def exam(path: Path) -> None:
     """Exam questions with a list of choices and the place of the right one, from 0, as MMLU is published."""
     rng = random.Random("exam")
     rows: list[Row] = []
-    for k in range(48):
+    for _k in range(48):
         a, b = rng.randint(12, 97), rng.randint(3, 19)
         subject, question, right = rng.choice((
             ("elementary_mathematics", f"A box holds {a} rows of {b} screws. How many screws are in it?", a * b),
@@ -434,7 +436,7 @@ def invoices(path: Path) -> None:
     """Texts of invoices with the amount that is due, written with a comma for thousands."""
     rng = random.Random("invoices")
     rows: list[Row] = []
-    for k in range(46):
+    for _k in range(46):
         price, count, shipping = rng.randint(15, 900), rng.randint(2, 9), rng.choice((0, 12, 25))
         total = price * count + shipping
         rows.append({"invoice_no": f"INV-{rng.randint(10000, 99999)}", "vendor": f"{rng.choice(CITIES)} Trading Ltd", "ocr_text": f"INVOICE to {rng.choice(PEOPLE)} | {count} x {rng.choice(ITEMS)} at {price}.00 | shipping {shipping}.00 | terms: {rng.choice((14, 30, 60))} days, net | order ref {rng.randint(1000, 9999)}",
@@ -566,7 +568,7 @@ def news(path: Path) -> None:
         "The matter returns to the court in {city} next month, when {person} is to give evidence.", "Shops along the river opened late because of the closure.",
     )  # fmt: skip
     rows: list[Row] = []
-    for k in range(40):
+    for _k in range(40):
         person, city, cost = rng.choice(PEOPLE), rng.choice(CITIES), rng.randint(2, 90)
         article = (
             f"({city}) The council of {city} has voted to close its tram depot, a decision that will save {cost} million euros. "
@@ -636,7 +638,7 @@ FILES = (
     DataFile("wide", "helpdesk.csv", helpdesk, Reading(("Category",), ("choice",), ("Description",), ("Subject", "Brand", "Channel", "Country"), rows=56)),
     DataFile("wide", "survey.csv", survey, Reading(("Q4 coded theme",), ("choice",), ("Q4 What is the main reason for your score?",), ("Q3 How likely are you to recommend us (0-10)?",), rows=52)),
     DataFile("nested", "squad.jsonl", squad, Reading(("answers.text",), TEXT, ("context", "question"), ("title",), rows=48)),
-    DataFile("nested", "chats.jsonl", chats, Reading(("messages", "assistant"), ("choice",), ("messages",), ("system", "user"), rows=50)),
+    DataFile("nested", "chats.jsonl", chats, Reading(("messages.answer",), ("choice",), ("messages.question",), rows=50)),
     DataFile("multi-label", "films.csv", films, Reading(("genres",), ("set",), ("overview",), ("title", "year"), rows=54)),
     DataFile("multi-label", "papers.jsonl", papers, Reading(("categories",), ("set",), ("abstract",), ("title",), rows=50)),
     DataFile("multiple choice", "exam.jsonl", exam, Reading(("answer",), ("choice",), ("question", "choices"), ("subject",), rows=48)),
@@ -647,7 +649,7 @@ FILES = (
     DataFile("missing values", "records.csv", records, Reading(("icd10",), ("choice",), ("note",), ("age", "sex"), rows=54)),
     DataFile("grouped rows", "dialogues.csv", dialogues, Reading(("dialog_act",), ("choice",), ("utterance",), ("speaker", "turn"), "call_id")),
     DataFile("grouped rows", "passages.jsonl", passages, Reading(("answer",), ("choice", "exact", "em"), ("passage", "question"), (), "passage_id", 60)),
-    DataFile("numbers", "word_problems.jsonl", word_problems, Reading(("answer",), ("number",), ("question",), rows=50)),
+    DataFile("numbers", "word_problems.jsonl", word_problems, Reading(("answer.final",), ("number",), ("question",), rows=50)),
     DataFile("numbers", "invoices.csv", invoices, Reading(("amount_due",), ("number", "quantity"), ("ocr_text",), ("currency", "vendor"), rows=46)),
     DataFile("JSON answers", "receipts.csv", receipts, Reading(("target",), ("json",), ("receipt",), rows=44)),
     DataFile("JSON answers", "calls.jsonl", calls, Reading(("answer",), ("json",), ("query", "tools"), rows=45)),

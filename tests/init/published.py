@@ -4,6 +4,8 @@ Each shape's set was drawn by a coin from two to four well-known ones, and its r
 seen any of them; whoever wrote them had read the code by then, but the names of the columns are the publishers'.
 """
 
+# ruff: noqa: E501
+
 import random
 from pathlib import Path
 

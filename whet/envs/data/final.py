@@ -1,23 +1,22 @@
-"""Answers that end a worked solution: `... #### 72`, `... \\boxed{72}`. The end has a column of its own, `answer.final`."""
+"""Answers that end a worked solution: `... #### 72` or, as mathematicians box them, `\\boxed{72}`.
+
+The end has a column of its own, `answer.final`, wherever every cell of a column has one.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 FINAL = "final"
+BOX = "\\boxed{"
 
-MARKS = (
-    re.compile(r"(?s).*\n?####[ \t]*(?P<end>[^\n]+?)\s*"),
-    re.compile(r"(?s).*\\boxed\{(?P<end>[^{}]+)\}[^{}\n]*"),
-)
-SIGNS = ("####", "\\boxed{")
-"""What every marked end holds: looked for first, since most texts have none."""
+_MARKED = re.compile(r"####[ \t]*(?P<end>[^\n]+?)\s*\Z")
 
 
 def finals(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Put the ends of worked solutions beside them, where every cell of a column has one; the columns with theirs."""
+    """Put the ends of worked solutions beside them; the columns with theirs."""
     found: list[str] = []
     for column in columns:
         found.append(column)
@@ -32,13 +31,30 @@ def finals(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> tuple[str,
 
 def _ends(cells: Sequence[Any]) -> list[str] | None:
     """The end of each cell; None where some cell has none."""
-    for sign, mark in zip(SIGNS, MARKS, strict=True):
+    readers: tuple[Callable[[str], str | None], ...] = (_marked, _boxed)
+    for read in readers:
         ends: list[str] = []
         for value in cells:
-            match = mark.fullmatch(value) if isinstance(value, str) and sign in value else None
-            if match is None:
+            end = read(value) if isinstance(value, str) else None
+            if end is None:
                 break
-            ends.append(match["end"].strip())
+            ends.append(end)
         if len(ends) == len(cells):
             return ends
+    return None
+
+
+def _marked(text: str) -> str | None:
+    match = _MARKED.search(text) if "####" in text else None
+    return match["end"].strip() if match else None
+
+
+def _boxed(text: str) -> str | None:
+    """What stands in the last box, whose braces may hold others."""
+    start = text.rfind(BOX)
+    depth = 1
+    for at in range(start + len(BOX), len(text)) if start >= 0 else ():
+        depth += (text[at] == "{") - (text[at] == "}")
+        if not depth:
+            return text[start + len(BOX) : at].strip() or None
     return None

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from whet.envs.data.columns import ANSWERS, GROUPS, ID_WORDS, IDS, QUESTIONS, known
+from whet.envs.data.evidence import told_by
 from whet.envs.data.final import FINAL
-from whet.envs.data.profile import ColumnProfile, words_of
+from whet.envs.data.profile import ColumnProfile, is_missing, words_of
 from whet.envs.data.source import DataSource
 from whet.envs.data.template import cell
 from whet.errors import WhetError
@@ -18,7 +19,23 @@ ANSWER_WORDS = frozenset(
         *("answer", "answers", "label", "labels", "target", "targets", "gold", "expected", "truth"),
         *("correct", "class", "category", "categories", "tag", "tags", "sentiment", "intent", "queue"),
         *("verdict", "output", "solution", "result", "results", "reference", "ideal", "completion"),
-        *("response", "topics", "outcome", "decision", "diagnosis", "grade", "theme", "coded", "labelled", "labeled"),
+        *(
+            "response",
+            "topics",
+            "gt",
+            "parse",
+            "parsed",
+            "annotation",
+            "extracted",
+            "outcome",
+            "decision",
+            "diagnosis",
+            "grade",
+            "theme",
+            "coded",
+            "labelled",
+            "labeled",
+        ),
     )
 )
 WEAK_ANSWER_WORDS = frozenset(
@@ -45,6 +62,7 @@ RECORD_WORDS = frozenset(
         *("browser", "batch", "agent", "start", "end", "offset", "begin", "position", "byline"),
         *("vendor", "supplier", "seller", "buyer", "merchant", "company", "assignee", "requester", "owner", "currency"),
         *("age", "sex", "gender", "coder", "labeler", "labeller", "tagger", "judge"),
+        *("toks", "tokens", "embedding", "vector", "hash", "url"),
     )
 )
 """Words for what is recorded about a row, and neither asked nor answered."""
@@ -117,6 +135,12 @@ AMOUNT_WORDS = frozenset(("total", "amount", "value", "price", "sum", "due", "qu
 TELLS = 5.0
 """Mean words of a column from which it tells something, whatever its name."""
 
+PICKS = 4.0
+"""What it adds to a column that every cell of it names one of the options of its row."""
+
+TOLD = 0.3
+"""Share of what the commonest label leaves that words must name for a text to tell a label."""
+
 OPTION_WORDS = frozenset(("options", "choices", "alternatives", "candidates"))
 """Words for what one chooses from, which is no answer."""
 
@@ -126,7 +150,10 @@ GIVEN_WORDS = frozenset(("tools", "functions", "schema", "table", "tables"))
 NEAR = 1.25
 """Two columns whose weights differ by less than this are rivals."""
 
-_OPTION = re.compile(r"(?:opt(?:ion)?|choice|alternative|answer|candidate)?[\s_.-]*([a-h]|[1-8])", re.IGNORECASE)
+_OPTION = re.compile(
+    r"(?:op(?:t(?:ion)?)?|choice|alternative|answer|candidate|ending|sol(?:ution)?)?[\s_.-]*([a-h]|[1-8])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +181,10 @@ def guess(
     free = free if len(free) > 1 else left
     asked = {column: _as_question(columns[column]) for column in free if column != answer}
     said = {answer: 0.0} if answer else {column: _as_answer(columns[column], source, columns) for column in free}
+    if not answer and asked:
+        told = _told(source, columns, max(asked, key=lambda column: asked[column]), list(said))
+        picks = {column: PICKS for column in said if options and picks_option(source, tuple(options), column)}
+        said = {column: weight + picks.get(column, told.get(column, 0.0)) for column, weight in said.items()}
     if questions:
         asked = dict.fromkeys(questions, 0.0)
         said = {column: value for column, value in said.items() if column not in questions}
@@ -177,6 +208,8 @@ def guess(
     if question in said and found in asked and _turned(asked, said, question, found) < NEAR:
         rivals = (question, *rivals)
     spoken = _in_words(source, columns, free, question, found) if not answer else found
+    if not answer and columns[spoken].objects:
+        spoken = _one_thing(source, spoken, columns) or spoken
     return ColumnGuess(question, spoken, tuple(column for column in rivals if column != spoken))
 
 
@@ -195,6 +228,21 @@ def _in_words(
             if len(pairs) == numbered.distinct:
                 return name
     return answer
+
+
+def _told(
+    source: DataSource, columns: Mapping[str, ColumnProfile], question: str, candidates: Sequence[str]
+) -> dict[str, float]:
+    """What the words of the likeliest question add to a column of labels, or take away where they tell another's."""
+    kept = [row for row in source.rows if cell(row.get(question)).strip()]
+    lifts: dict[str, float] = {}
+    for name in candidates:
+        if name != question and columns[name].is_categorical and not columns[name].lists:
+            rows = [row for row in kept if not is_missing(row.get(name))]
+            texts = [cell(row.get(question)) for row in rows]
+            lifts[name] = told_by(texts, [cell(row.get(name)).strip() for row in rows])
+    clear = max(lifts.values(), default=0.0) >= TOLD
+    return {name: 3.0 * lift if lift else -1.5 * clear for name, lift in lifts.items()}
 
 
 def _named_alike(question: str, answer: str) -> bool:
@@ -260,6 +308,18 @@ def options_among(columns: Sequence[str], taken: Collection[str]) -> tuple[str, 
     return ()
 
 
+def picks_option(source: DataSource, listed: Sequence[str], answer: str) -> bool:
+    """Whether every answer is a letter, a number or the text of an option."""
+    letters = "abcdefgh"[: len(listed)]
+    for row in source.rows:
+        text = cell(row.get(answer)).strip().casefold()
+        texts = {cell(row.get(column)).strip().casefold() for column in listed}
+        number = text.isascii() and text.isdigit() and int(text) <= len(listed)
+        if text and text not in texts and not (len(text) == 1 and text in letters) and not number:
+            return False
+    return True
+
+
 def _named(column: str, known_names: Sequence[str]) -> float:
     """How early a column's whole name stands among `known_names`: at most 6, and 0 for none of them."""
     name = "_".join(words_of(column))
@@ -289,16 +349,35 @@ def _is_lone_part(name: str, columns: Mapping[str, ColumnProfile]) -> bool:
     around = name.split(".")[:-1]
     while around and not set(words_of(around[-1])) & ANSWER_WORDS:
         around.pop()
-    within = [column for other, column in columns.items() if other.startswith(f"{'.'.join(around)}.")]
-    saying = [column.name for column in within if not (column.objects or column.constant or _record(column.name))]
-    return saying == [name]
+    return _saying(".".join(around), columns) == [name]
+
+
+def _saying(around: str, columns: Mapping[str, ColumnProfile]) -> list[str]:
+    """The parts of an object that say something which is not recorded about it and not the same in every row."""
+    parts = [column for other, column in columns.items() if other.startswith(f"{around}.")]
+    return [column.name for column in parts if not (column.objects or column.constant or _record(column.name))]
+
+
+def _one_thing(source: DataSource, around: str, columns: Mapping[str, ColumnProfile]) -> str:
+    """The part with most spellings where all that an object says is one thing, spelled in several ways; or ''."""
+    saying = _saying(around, columns)
+    spellings = [
+        {name: _spelled(row.get(name)) for name in saying} for row in source.rows if not is_missing(row.get(around))
+    ]
+    if len(saying) < 2 or not all(set.intersection(*said.values()) for said in spellings):
+        return ""
+    return max(saying, key=lambda name: sum(len(said[name]) for said in spellings))
+
+
+def _spelled(value: object) -> set[str]:
+    return {cell(part).casefold().strip() for part in (value if isinstance(value, list) else [value])}
 
 
 def _as_question(column: ColumnProfile) -> float:
     words = set(words_of(column.name))
     called = "_".join(words_of(column.name))
     weight = max(_named(column.name, (*QUESTIONS, "q")), 3.0 * bool(words & set(QUESTIONS)))
-    weight = 2.0 if called in HEADINGS else weight
+    weight = 2.0 if called in HEADINGS else weight - 2.0 * (column.code > 0.5 and called != "prompt")
     weight = max(weight, 2.0 * bool(words & COMPANION_WORDS)) + 2.0 * column.asks - 3.0 * _lies_in_answer(column.name)
     weight += min(3.0, column.words / 6.0) + column.unique - 3.0 * column.missing - 2.0 * column.sets
     told = column.words >= TELLS and column.distinct >= 0.9 * column.filled  # what a customer said, not which one
@@ -309,7 +388,7 @@ def _as_question(column: ColumnProfile) -> float:
 
 
 def _as_answer(column: ColumnProfile, source: DataSource, columns: Mapping[str, ColumnProfile]) -> float:
-    words = set(words_of(column.name))
+    words = set(words_of(column.name)) if not column.name.endswith("?") else set()  # a question about the row
     answers = 4.0 * bool(_either(words) & (ANSWER_WORDS | FOREIGN_ANSWERS))
     within = 3.0 * (_lies_in_answer(column.name) and _is_lone_part(column.name, columns))
     amount = bool(_either(words) & AMOUNT_WORDS) and column.numbers == 1.0 and not column.is_categorical
@@ -330,5 +409,8 @@ def _as_answer(column: ColumnProfile, source: DataSource, columns: Mapping[str, 
         whole = [other for other in within_it if other.filled == column.filled]
         lone = any(_is_lone_part(other.name, columns) for other in within_it)
         weight -= 3.0 * (lone or any(set(words_of(other.name)) & ANSWER_WORDS for other in whole))
+    weight += 2.0 * (column.code > 0.5 and not column.lists)
+    if stem in columns and columns[stem].objects and not words & ANSWER_WORDS and not within:
+        weight -= 2.0 * (len(_saying(stem, columns)) > 1)  # one of several things that the object says
     weight += 4.0 * (part == FINAL and stem in columns) - 4.0 * (f"{column.name}.{FINAL}" in columns)
     return weight - 2.0 * (".0." in column.name)  # a part of a list that might hold more

@@ -78,6 +78,9 @@ class ColumnProfile:
     sets: bool = False
     """Whether cells hold several of a few labels each."""
 
+    code: float = 0.0
+    """Cells that look like a program."""
+
     @property
     def missing(self) -> float:
         return 1.0 - self.filled / self.rows
@@ -138,6 +141,7 @@ def profile(source: DataSource, column: str) -> ColumnProfile:
         longest,
         sum(text.endswith(ASKING) for text in texts) / count,
         longest <= LONGEST_SET and label_sets(filled, column) is not None,
+        sum(isinstance(value, str) and is_code(value) for value in filled) / count,
     )
 
 

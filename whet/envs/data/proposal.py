@@ -30,6 +30,7 @@ from whet.envs.data.guess import (
     is_told,
     needs_no_caption,
     options_among,
+    picks_option,
     within,
 )
 from whet.envs.data.profile import (
@@ -52,6 +53,11 @@ OPTIONS = ("options", "choices", "alternatives", "candidates", "choices.text", "
 TESTS, ENTRIES = ("tests", "test_list", "test", "unit_tests", "assertions"), ("entry_point", "entry", "function_name")
 MOST_CLASSES = 20
 LETTERS = "ABCDEFGH"
+SHAPING = (
+    *("choices", "options", "called", "counts_from", "fields", "labels", "label_columns", "threshold", "tests"),
+    *("entry", "source"),
+)
+"""Arguments of a check that its instruction depends on."""
 LEAST_MARKS = 3
 """Columns of true and false that make labels; two may well be two questions."""
 FEW = 5
@@ -141,7 +147,7 @@ def _propose_roles(
     elif identity is not None and columns[identity].unique and not columns[identity].missing:
         proposal.assume(f"column {identity!r} names the rows", id=identity)
     images = obvious(source.columns, names.IMAGES, proposal.taken)
-    if images is not None and images != wishes.answer:
+    if images is not None and images != wishes.answer and columns[images].filled:
         proposal.assume(f"column {images!r} holds paths of images", images=images)
     for role, known_names in (("kind", names.KINDS), ("difficulty", names.DIFFICULTIES)):
         column = obvious(source.columns, known_names, {*proposal.taken, wishes.answer})
@@ -185,6 +191,7 @@ def _group(
     free = [column for column in source.columns if column not in {*proposal.taken, wishes.answer}]
     named = obvious(free, names.GROUPS)
     ids = [column for column in free if set(words_of(column)) & names.ID_WORDS]
+    ids += [column for column in free if names.GROUP_WORDS & set(words_of(column)[-1:])]
     for column in ([named] if named is not None else []) + ids:
         found = columns[column]
         if not found.missing and 6 <= found.distinct < len(source.rows):
@@ -262,7 +269,7 @@ def _propose_check(
     if options is not None:
         told = f"the answer is one of the options in column {options!r}"
         proposal.assume(told, check="choice", choices=options, **_calling(source, proposal, options))
-    elif listed and _among_options(source, listed, answer):
+    elif listed and picks_option(source, listed, answer):
         told = f"the answer is one of the options in {', '.join(listed)}"
         proposal.assume(told, check="choice", options=list(listed), **_counting(source, answer, listed))
     elif found is not None and (not found.separator or not column.is_categorical):
@@ -418,17 +425,6 @@ def _tell_spellings(proposal: DataProposal, classes: Sequence[str], values: Sequ
         proposal.assumed.append(f"{', '.join(others)[:200]}: other spellings of labels, which count as the same")
 
 
-def _among_options(source: DataSource, listed: Sequence[str], answer: str) -> bool:
-    """Whether every answer is a letter, a number or the text of an option."""
-    letters = LETTERS[: len(listed)].casefold()
-    for row in source.rows:
-        text = cell(row.get(answer)).strip().casefold()
-        texts = {cell(row.get(column)).strip().casefold() for column in listed}
-        if text and text not in texts and not (len(text) == 1 and (text in letters or text.isdigit())):
-            return False
-    return True
-
-
 def _propose_text_check(proposal: DataProposal, values: Sequence[str]) -> None:
     words = sum(map(word_count, values)) / len(values)
     if words <= 4:
@@ -504,9 +500,21 @@ def _propose_prompt(
         fields = [f"{column}: {{{column}}}" for column in shown]
     if listed:
         fields.append("\n".join(f"{letter}. {{{column}}}" for letter, column in zip(LETTERS, listed, strict=False)))
+    _leave_out_unasked(source, proposal, shown)
     told = " and ".join(repr(column) for column in shown)
     are = "columns {} are" if len(shown) > 1 else "column {} is"
     proposal.assume(f"{are.format(told)} what is asked", prompt=prompt_of(fields, check, "reply"))
+
+
+def _leave_out_unasked(source: DataSource, proposal: DataProposal, shown: Sequence[str]) -> None:
+    """Rows without anything to ask are left out aloud, where they are few."""
+    empty = [index for index, row in enumerate(source.rows) if all(is_missing(row.get(column)) for column in shown)]
+    if empty and not proposal.args.get("skip_missing") and len(empty) <= MOST_MISSING * len(source.rows):
+        proposal.args["skip_missing"] = True
+        proposal.unsure.append(
+            f"{len(empty)} of {len(source.rows)} rows have nothing to ask and are left out, as with --skip-missing; "
+            f"the first is {source.place(empty[0])}: for more columns say --prompt"
+        )
 
 
 def _tell_left_out(columns: Mapping[str, ColumnProfile], proposal: DataProposal, shown: Sequence[str]) -> None:
