@@ -348,7 +348,7 @@ def banking(path: Path) -> None:
 FOURTH = (
     DataFile("wide", "airline_tweets.csv", airline_tweets, Reading(("airline_sentiment",), ("choice",), ("text",), ("airline",), rows=60)),
     DataFile("nested", "pubmed.jsonl", pubmed, Reading(("final_decision",), ("choice",), ("question", "context.contexts"), ("context.labels", "context"), rows=48)),
-    DataFile("multi-label", "stack_questions.csv", stack_questions, Reading(("Tags",), ("set",), ("Body",), ("Title",), rows=52)),
+    DataFile("multi-label", "stack_questions.csv", stack_questions, Reading(("Tags.listed",), ("set",), ("Body",), ("Title",), rows=52)),
     DataFile("multiple choice", "pronouns.jsonl", pronouns, Reading(("answer",), ("choice",), ("sentence", "option1", "option2"), rows=48)),
     DataFile("unicode", "german_inference.jsonl", german_inference, Reading(("label",), ("choice",), ("premise", "hypothesis"), rows=54)),
     DataFile("missing values", "disasters.csv", disasters, Reading(("target",), ("choice",), ("text",), ("keyword", "location"), rows=60)),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whet.envs.data.columns import ANSWERS, GROUPS, ID_WORDS, IDS, QUESTIONS, known
+from whet.envs.data.derived import FINAL, LISTED
 from whet.envs.data.evidence import told_by
-from whet.envs.data.final import FINAL
 from whet.envs.data.profile import ColumnProfile, is_missing, words_of
 from whet.envs.data.source import DataSource
 from whet.envs.data.template import cell
@@ -41,7 +41,7 @@ ANSWER_WORDS = frozenset(
 WEAK_ANSWER_WORDS = frozenset(
     (
         *("stars", "rating", "score", "priority", "status", "severity", "code", "total", "amount", "value"),
-        *("emotion", "section"),
+        *("emotion", "section", "summary", "highlights", "translation", "paraphrase"),
     )
 )
 SETTLED_WORDS = frozenset(
@@ -131,6 +131,9 @@ HEADINGS = frozenset(("title", "subject", "headline"))
 
 AMOUNT_WORDS = frozenset(("total", "amount", "value", "price", "sum", "due", "quantity"))
 """Words for a figure that one asks for: where every cell is a number, as telling as a few labels are."""
+
+LONG = 8.0
+"""Mean words of a cell that holds a text, not a value."""
 
 TELLS = 5.0
 """Mean words of a column from which it tells something, whatever its name."""
@@ -264,9 +267,10 @@ def asked_together(columns: Mapping[str, ColumnProfile], question: str, taken: C
         or (name not in taken and words_of(name)[-1:] and words_of(name)[-1] in GIVEN_WORDS and not column.missing)
         or (
             name not in taken
-            and set(words_of(name)) & COMPANION_WORDS
+            and {*words_of(name), *(words_of(name.rpartition(".")[0]) if column.lists else ())} & COMPANION_WORDS
             and not set(words_of(name)) & (ANSWER_WORDS | RECORD_WORDS | DOUBTFUL_WORDS)
-            and not (column.lists or column.objects or column.constant or column.is_categorical)
+            and not (column.objects or column.constant or column.is_categorical)
+            and not (column.lists and column.words < LONG)
             and column.numbers < 0.5
             and column.missing < 0.5
         )
@@ -274,9 +278,12 @@ def asked_together(columns: Mapping[str, ColumnProfile], question: str, taken: C
     return sorted(found, key=lambda name: not needs_no_caption(name))
 
 
-def is_told(column: ColumnProfile) -> bool:
-    """Whether it holds a text of its own in each row, by its name neither an answer nor a record of the row."""
-    named = set(words_of(column.name)) & (ANSWER_WORDS | RECORD_WORDS | DOUBTFUL_WORDS)
+def is_told(column: ColumnProfile, judged: bool) -> bool:
+    """Whether it holds a text of its own in each row, by its name no record of the row.
+
+    It may be called an answer where something is `judged`: the answer of a pupil, of which a label says if it is right.
+    """
+    named = set(words_of(column.name)) & (RECORD_WORDS | DOUBTFUL_WORDS | (frozenset() if judged else ANSWER_WORDS))
     plain = not (column.lists or column.objects or column.sets) and column.missing < 0.5
     return plain and not named and column.words >= TELLS and column.distinct >= 0.9 * column.filled
 
@@ -399,7 +406,8 @@ def _as_answer(column: ColumnProfile, source: DataSource, columns: Mapping[str, 
         1.5 * (column.is_categorical or column.sets) + 0.5 * column.lists + 0.5 * (source.columns[-1] == column.name)
     )
     weight -= 3.0 * column.missing + 3.0 * (column.dates + column.addresses) + 6.0 * column.constant
-    weight -= 2.0 * (column.words > 30.0) + 2.0 * (column.is_token and column.numbers < 0.5)
+    weight -= 2.0 * (column.words > 30.0) + 2.0 * bool(words and words <= HEADINGS)
+    weight -= 2.0 * (column.is_token and column.numbers < 0.5 and len(source.columns) > 2)
     stem, _, part = column.name.rpartition(".")
     weight -= 6.0 * bool(set(words_of(stem)) & OPTION_WORDS)
     if stem in columns and column.filled < columns[stem].filled:
@@ -412,5 +420,7 @@ def _as_answer(column: ColumnProfile, source: DataSource, columns: Mapping[str, 
     weight += 2.0 * (column.code > 0.5 and not column.lists)
     if stem in columns and columns[stem].objects and not words & ANSWER_WORDS and not within:
         weight -= 2.0 * (len(_saying(stem, columns)) > 1)  # one of several things that the object says
-    weight += 4.0 * (part == FINAL and stem in columns) - 4.0 * (f"{column.name}.{FINAL}" in columns)
+    weight -= 4.0 * any(f"{column.name}.{made}" in columns for made in (FINAL, LISTED))
+    if stem in columns and part in (FINAL, LISTED):
+        return _as_answer(replace(column, name=stem), source, {}) + (4.0 if part == FINAL else 0.5)
     return weight - 2.0 * (".0." in column.name)  # a part of a list that might hold more

@@ -165,6 +165,8 @@ def label_sets(cells: Sequence[Any], column: str = "") -> LabelSets | None:
         return _recurring([[cell(part).strip() for part in split] for split in parts], "")
     if not all(isinstance(value, str) for value in filled):
         return None
+    if all(value.lstrip().startswith(("[", "{")) for value in filled):
+        return None  # written out as a list or an object, which commas do not take apart
     for separator in (*SEPARATORS, " ") if SET_NAMES & set(words_of(column)) else SEPARATORS:
         parts = [[part.strip() for part in value.split(separator)] for value in filled]
         several = sum(len(split) > 1 for split in parts)

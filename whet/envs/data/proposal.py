@@ -24,6 +24,7 @@ from whet.envs.data.columns import known, obvious
 from whet.envs.data.conversation import whole_of
 from whet.envs.data.guess import (
     ANSWER_WORDS,
+    LONG,
     ColumnGuess,
     asked_together,
     guess,
@@ -66,8 +67,6 @@ SELECT = 0.33
 """The share of train rows that is taken for select where given splits name none."""
 MOST_MISSING = 0.2
 """The share of rows that may lack an answer before it is doubtful that their column is the one."""
-LONG = 8.0
-"""Mean words of a cell that holds a text, not a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,8 +290,8 @@ def _propose_check(
             if objects
             else "each of a row's listed answers counts as right: for all of them at once say --check set"
         )
-    elif all(objects := [_object_in(value) for value in cells]):
-        _assume_fields(proposal, objects)
+    elif all(held := [_object_in(value) for value in cells]):
+        _assume_fields(proposal, held)
     elif column.is_categorical:
         _assume_labels(proposal, values)
     elif column.numbers == 1.0:
@@ -524,7 +523,7 @@ def _tell_left_out(columns: Mapping[str, ColumnProfile], proposal: DataProposal,
     for name, column in columns.items():
         if any(name == other or within(name, other) for other in known_of - {""}):
             continue
-        if column.words >= LONG and (column.lists == 1.0 or is_told(column)):
+        if column.words >= LONG and (column.lists == 1.0 or is_told(column, proposal.args["check"] == "choice")):
             kind = "lists of long texts" if column.lists else "a text in each row"
             fields = " ".join(f"{{{other}}}" for other in (name, *shown))
             proposal.unsure.append(
