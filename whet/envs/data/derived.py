@@ -16,7 +16,7 @@ LONGEST_LIST = 2_000
 """Signs of a cell that is read as a list."""
 BOX = "\\boxed{"
 
-_MARKED = re.compile(r"####[ \t]*(?P<end>[^\n]+?)\s*\Z")
+_MARKED = re.compile(r"####[ \t]*(?P<end>\S[^\n]*?)\s*\Z")
 
 
 def derived(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
