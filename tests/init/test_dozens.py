@@ -1,4 +1,4 @@
-"""Four dozens of files with the reading of each: all are read right, or the doubt is said with the option that mends it."""
+"""Four dozens of files with their readings: all are read right, or the doubt is said with the option that mends it."""
 
 from pathlib import Path
 
