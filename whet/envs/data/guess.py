@@ -25,7 +25,6 @@ ANSWER_WORDS = frozenset(
             "gt",
             "parse",
             "parsed",
-            "annotation",
             "extracted",
             "outcome",
             "decision",
