@@ -4,9 +4,9 @@ from __future__ import annotations
 
 CODES = {
     0: "done",
-    1: "done, with faults: a check failed, or a service gave out",
+    1: "done, with faults: a check failed, or no answer came",
     2: "a mistake to mend, which the line names: the command, the config, a file, the machine",
-    3: "stopped by a budget or an interrupt: the same command, or 'whet resume', goes on",
+    3: "stopped by a budget, an interrupt or, in training, a dead service: the same command, or 'whet resume', goes on",
     70: "a defect of Whet",
     141: "nobody reads on",
 }

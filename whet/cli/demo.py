@@ -6,7 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from whet.cli.train import Narrator, planned
+from whet.errors import WhetError
 from whet.report.write import write_report
+from whet.rollout.claim import OtherRun
 from whet.run.demo import DATA, RUN, lay_out, refuse_absent
 from whet.run.train import load_train_config, plan_training, run_training
 from whet.terminal import TerminalProgress, console, interruptible, print_lines, print_page
@@ -26,8 +28,13 @@ def demo_command(folder: Path, model: str | None, overrides: tuple[str, ...]) ->
     )
     out.print(planned(plan_training(settled)))
     runs = folder / "runs"
-    with interruptible():
-        result = run_training(settled, runs=runs, name=RUN, progress=TerminalProgress(), watch=Narrator(out))
+    try:
+        with interruptible():
+            result = run_training(settled, runs=runs, name=RUN, progress=TerminalProgress(), watch=Narrator(out))
+    except OtherRun:
+        raise WhetError(
+            f"{runs / RUN}: holds a demo with another model or config; name another folder: whet demo FOLDER"
+        ) from None
     report, page = write_report([result.folder]), result.page()
     last = (
         f"\nOpen the report in a browser: {report.resolve().as_uri()}\n"

@@ -29,6 +29,10 @@ CONFIG = "config.toml"
 PLAYBOOK = "playbook.json"
 
 
+class OtherRun(WhetError):
+    """The folder holds another run than the one that is to go on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What a run's result depends on. Two runs of one identity are one run."""
@@ -89,7 +93,7 @@ def claim(start: RunStart) -> LedgerWriter:
         held = ledger.meta()
         if held.get("identity", identity) != identity:
             if not start.takes_over or held["kind"] != start.kind or ledger.counts()["rollouts"]:
-                raise WhetError(f"{folder}: holds another run ({_difference(start, held)}); {start.elsewhere}")
+                raise OtherRun(f"{folder}: holds another run ({_difference(start, held)}); {start.elsewhere}")
             _write_playbook(start)
             keep(folder, start.config, start.env, start.shares)
         ledger.set_meta(

@@ -21,6 +21,7 @@ from whet.envs.base import Environment
 from whet.envs.data.manifest import OtherRule, manifest_path
 from whet.envs.data.proposal import DataProposal, Wishes, propose
 from whet.envs.data.source import DataSource, read_source
+from whet.envs.data.splits import TiedRows
 from whet.envs.registry import load_environment
 from whet.errors import WhetError
 from whet.evals.power import showable_gain, tasks_for
@@ -129,7 +130,7 @@ def _from_data(
     if encoding != "utf-8":
         proposal.assume(f"the file is in {encoding}", encoding=encoding)
     address = _bring(found, proposal, folder, beside)
-    env = _opened(found, proposal, beside, address)
+    env = _opened(found, proposal, beside, address, grouped=bool(wishes.group))
     first = first_playbook(env, folder.name, proposal.args, trial, proposal.answer_length)
     words = _words(folder, beside, found, proposal, address, env)
     for name in ("config.toml", "train.toml", "README.md"):
@@ -151,11 +152,26 @@ def _from_skill(folder: Path, beside: Path, skill: SkillRequest, wishes: Wishes)
     return _made(folder, beside, address, proposal, env)
 
 
-def _opened(found: DataSource, proposal: DataProposal, beside: Path, address: str) -> Environment:
-    """The environment of the new project. Splits that lie beside the data are kept where their rule is the same."""
+def _opened(
+    found: DataSource, proposal: DataProposal, beside: Path, address: str, grouped: bool = False
+) -> Environment:
+    """The environment of the new project. Splits that lie beside the data are kept where their rule is the same.
+
+    A group that nobody asked for is given up, aloud, where it ties nearly all rows together.
+    """
     args = _args_from(beside, proposal.args)
     try:
         return load_environment(f"data:{beside / address}", args)
+    except TiedRows:
+        if not args.get("group") or grouped:
+            raise
+        group = proposal.args.pop("group")
+        proposal.assumed = [line for line in proposal.assumed if not line.startswith(f"rows with the same {group!r}")]
+        proposal.unsure.append(
+            f"rows of one {group!r} come on several sides: equal questions tie nearly all of them together; ask what "
+            "tells them apart with --prompt, beside --group"
+        )
+        return _opened(found, proposal, beside, address)
     except OtherRule:
         brought = manifest_path(beside / address, "")
         brought.unlink()

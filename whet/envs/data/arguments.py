@@ -10,6 +10,7 @@ from whet.envs.arguments import Argument
 from whet.envs.data.checks import CHECKS, build_check, check_arguments, check_named
 from whet.envs.data.checks.base import AnswerCheck
 from whet.envs.data.columns import ANSWERS, IDS, QUESTIONS, known, obvious
+from whet.envs.data.conversation import ANSWER, WHOLE
 from whet.envs.data.profile import is_missing
 from whet.envs.data.reply import INSTRUCTIONS, Form
 from whet.envs.data.source import DataSource
@@ -86,7 +87,7 @@ def settle(source: DataSource, args: Mapping[str, Any]) -> DataSettings:
         )
     text = args.get("prompt") or default_prompt(source.columns, check, form)
     prompt = Template.parse(text, source.columns)
-    prompt.refuse(check.hidden)
+    prompt.refuse({column for column in source.columns if any(tells(column, hidden) for hidden in check.hidden)})
     if not prompt.columns:
         raise WhetError("prompt: it uses no column, so every task would ask the same; write {column} where a cell goes")
     columns = _columns(source, args)
@@ -99,6 +100,13 @@ def settle(source: DataSource, args: Mapping[str, Any]) -> DataSettings:
     if not 0.0 <= select < 1.0:
         raise WhetError(f"select: {select} is not a share of the train rows; it lies between 0 and 1")
     return DataSettings(check, prompt, form, columns, _fractions(args), args.get("seed", 0), overlap == "drop", select)
+
+
+def tells(column: str, hidden: str) -> bool:
+    """Whether a column holds what stands in a hidden one: it is that, around it, a part of it, or all that was said."""
+    stem, _, part = hidden.rpartition(".")
+    around = column == hidden or column.startswith(f"{hidden}.") or hidden.startswith(f"{column}.")
+    return around or (part == ANSWER and column == f"{stem}.{WHOLE}")
 
 
 def present(source: DataSource, args: Mapping[str, Any]) -> DataSource:

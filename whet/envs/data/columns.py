@@ -19,6 +19,14 @@ ID_WORDS = frozenset(("id", "ids", "uid", "uuid", "guid"))
 """Words in the names of columns that say which one a row is, or to whom it belongs."""
 
 GROUPS = ("group", "customer", "user", "user_id", "customer_id", "author", "source", "document_id", "doc_id", "session")
+GROUP_WORDS = frozenset(
+    (
+        *("set", "thread", "conversation", "dialogue", "dialog", "call", "session", "patient", "case", "passage"),
+        *("paragraph", "article", "chapter", "episode", "household", "student", "family", "batch"),
+    )
+)
+"""Words at the end of a name for what several rows come from."""
+
 IMAGES = ("image", "images", "image_path", "picture", "photo", "screenshot")
 KINDS = ("kind", "type", "topic", "domain", "subject_area", "skill")
 DIFFICULTIES = ("difficulty", "level", "hardness")

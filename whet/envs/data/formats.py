@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from whet.envs.data.charset import decode, refuse_foreign_bytes
+from whet.envs.data.conversation import conversations, parts_of
 from whet.errors import WhetError
 from whet.extras import install
 
@@ -143,9 +144,11 @@ def _with_parts(rows: list[dict[str, Any]]) -> RowTable:
     columns: dict[str, None] = {}
     given = {column for row in rows for column in row if "." in column}
     several = {path for row in rows for column, value in row.items() for path in _several(column, value)}
+    spoken = conversations(rows)
     for row in rows:
         for column, value in [entry for entry in row.items() if isinstance(entry[1], dict | list)]:
-            row.update((path, part) for path, part in _parts(column, value, several) if path not in given)
+            talk = parts_of(column, value, spoken[column]) if column in spoken else _parts(column, value, several)
+            row.update((path, part) for path, part in talk if path not in given)
         if row.keys() - columns.keys():
             columns.update(dict.fromkeys(row))
     return RowTable(tuple(columns), rows)

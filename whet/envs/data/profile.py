@@ -15,18 +15,35 @@ from whet.envs.data.template import cell
 MISSING = frozenset({"", "n/a", "#n/a", "nan", "null", "-", "--", "?", "tbd"})
 """What people write where there is nothing."""
 
+WRITTEN_NA = frozenset({"NA", "<NA>"})
+"""What R and pandas write there, in these letters only: Na is sodium."""
+
 _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T]\d\d?:\d\d.*)?|\d\d?[-/.]\d\d?[-/.]\d{2,4}")
 _ADDRESS = re.compile(r"https?://\S+|\S+@\S+\.\w+|\d+\.\d+\.\d+\.\d+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
 _SIGN = re.compile(r"[=<>{(\[;*+\\|&^_]")
 
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""Signs of Thai, Lao, Khmer, Japanese and Chinese."""
+
 SEPARATORS = (";", "|", ",", "/")
+
+SET_NAMES = frozenset(("categories", "tags", "labels", "topics", "genres", "codes", "classes", "keywords", "emotions"))
+"""Names of columns that hold several labels, so that a space may stand between them."""
 
 
 def is_missing(value: Any) -> bool:
     """Whether a cell says nothing."""
-    return value is None or value in ([], {}) or (isinstance(value, str) and value.strip().casefold() in MISSING)
+    if isinstance(value, str):
+        text = value.strip()
+        return text.casefold() in MISSING or text in WRITTEN_NA
+    return value is None or value in ([], {})
+
+
+def word_count(text: str) -> float:
+    """How many words a text has; two signs are a word where a script puts nothing between words."""
+    return len(text.split()) + len(_UNSPACED.findall(text)) / 2.0
 
 
 def is_code(text: str) -> bool:
@@ -60,6 +77,9 @@ class ColumnProfile:
     """Cells that end in a question mark."""
     sets: bool = False
     """Whether cells hold several of a few labels each."""
+
+    code: float = 0.0
+    """Cells that look like a program."""
 
     @property
     def missing(self) -> float:
@@ -117,10 +137,11 @@ def profile(source: DataSource, column: str) -> ColumnProfile:
         sum(last_number(text, whole=True) is not None for text in texts) / count,
         sum(_DATE.fullmatch(text) is not None for text in texts) / count,
         sum(_ADDRESS.fullmatch(text) is not None for text in texts) / count,
-        sum(len(text.split()) for text in texts) / count,
+        sum(map(word_count, texts)) / count,
         longest,
         sum(text.endswith(ASKING) for text in texts) / count,
-        longest <= LONGEST_SET and label_sets(filled) is not None,
+        longest <= LONGEST_SET and label_sets(filled, column) is not None,
+        sum(isinstance(value, str) and is_code(value) for value in filled) / count,
     )
 
 
@@ -132,8 +153,11 @@ class LabelSets:
     separator: str
 
 
-def label_sets(cells: Sequence[Any]) -> LabelSets | None:
-    """What a column of sets is made of; None where it is none: a cell is one value, or accepted answers are listed."""
+def label_sets(cells: Sequence[Any], column: str = "") -> LabelSets | None:
+    """What a column of sets is made of; None where it is none: a cell is one value, or accepted answers are listed.
+
+    A space is between labels only in a `column` that is called by a word for several: elsewhere it is within one.
+    """
     filled = [value for value in cells if not is_missing(value)]
     listed = sum(isinstance(value, list) for value in filled)
     if listed and all(isinstance(value, list | str) for value in filled):  # some people write one label without a list
@@ -141,7 +165,9 @@ def label_sets(cells: Sequence[Any]) -> LabelSets | None:
         return _recurring([[cell(part).strip() for part in split] for split in parts], "")
     if not all(isinstance(value, str) for value in filled):
         return None
-    for separator in SEPARATORS:
+    if all(value.lstrip().startswith(("[", "{")) for value in filled):
+        return None  # written out as a list or an object, which commas do not take apart
+    for separator in (*SEPARATORS, " ") if SET_NAMES & set(words_of(column)) else SEPARATORS:
         parts = [[part.strip() for part in value.split(separator)] for value in filled]
         several = sum(len(split) > 1 for split in parts)
         if several * 5 >= len(parts) and (found := _recurring(parts, separator)):

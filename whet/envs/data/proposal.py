@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 import orjson
@@ -21,8 +21,30 @@ from whet.envs.data.checks.code import stands_alone
 from whet.envs.data.checks.quantity import is_quantity
 from whet.envs.data.checks.spans import span_of
 from whet.envs.data.columns import known, obvious
-from whet.envs.data.guess import ANSWER_WORDS, ColumnGuess, asked_together, guess, needs_no_caption, options_among
-from whet.envs.data.profile import ASKING, ColumnProfile, is_code, is_mark, is_missing, label_sets, profile, words_of
+from whet.envs.data.conversation import whole_of
+from whet.envs.data.guess import (
+    ANSWER_WORDS,
+    LONG,
+    ColumnGuess,
+    asked_together,
+    guess,
+    is_told,
+    needs_no_caption,
+    options_among,
+    picks_option,
+    within,
+)
+from whet.envs.data.profile import (
+    ASKING,
+    ColumnProfile,
+    is_code,
+    is_mark,
+    is_missing,
+    label_sets,
+    profile,
+    word_count,
+    words_of,
+)
 from whet.envs.data.source import SIDES, DataSource
 from whet.envs.data.template import Template, cell
 from whet.errors import WhetError
@@ -32,14 +54,19 @@ OPTIONS = ("options", "choices", "alternatives", "candidates", "choices.text", "
 TESTS, ENTRIES = ("tests", "test_list", "test", "unit_tests", "assertions"), ("entry_point", "entry", "function_name")
 MOST_CLASSES = 20
 LETTERS = "ABCDEFGH"
+SHAPING = (
+    *("choices", "options", "called", "counts_from", "fields", "labels", "label_columns", "threshold", "tests"),
+    *("entry", "source"),
+)
+"""Arguments of a check that its instruction depends on."""
 LEAST_MARKS = 3
 """Columns of true and false that make labels; two may well be two questions."""
 FEW = 5
 """Labels, of which more are seldom asked for by questions of many kinds."""
 SELECT = 0.33
 """The share of train rows that is taken for select where given splits name none."""
-LONG = 8.0
-"""Mean words of a cell that holds a text, not a value."""
+MOST_MISSING = 0.2
+"""The share of rows that may lack an answer before it is doubtful that their column is the one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +115,7 @@ def propose(source: DataSource, wishes: Wishes = Wishes()) -> DataProposal:
     if wishes.answer in asked:
         raise WhetError(f"--prompt shows {wishes.answer!r}, which is the answer; leave it out")
     found = guess(source, columns, proposal.taken, wishes.answer, asked)
+    found = replace(found, question=whole_of(found.question, found.answer, columns))
     marks = _marks(source, proposal, found, wishes)
     if marks:
         _assume_marks(proposal, marks)
@@ -118,7 +146,7 @@ def _propose_roles(
     elif identity is not None and columns[identity].unique and not columns[identity].missing:
         proposal.assume(f"column {identity!r} names the rows", id=identity)
     images = obvious(source.columns, names.IMAGES, proposal.taken)
-    if images is not None and images != wishes.answer:
+    if images is not None and images != wishes.answer and columns[images].filled:
         proposal.assume(f"column {images!r} holds paths of images", images=images)
     for role, known_names in (("kind", names.KINDS), ("difficulty", names.DIFFICULTIES)):
         column = obvious(source.columns, known_names, {*proposal.taken, wishes.answer})
@@ -162,6 +190,7 @@ def _group(
     free = [column for column in source.columns if column not in {*proposal.taken, wishes.answer}]
     named = obvious(free, names.GROUPS)
     ids = [column for column in free if set(words_of(column)) & names.ID_WORDS]
+    ids += [column for column in free if names.GROUP_WORDS & set(words_of(column)[-1:])]
     for column in ([named] if named is not None else []) + ids:
         found = columns[column]
         if not found.missing and 6 <= found.distinct < len(source.rows):
@@ -202,6 +231,13 @@ def _propose_answer(source: DataSource, proposal: DataProposal, found: ColumnGue
         told = f"{len(missing)} rows without an answer are left out, as you said"
         proposal.assume(told, skip_missing=True)
     elif missing and not (wishes.check == "set" or _sets_of(source, answer)):
+        if len(missing) <= MOST_MISSING * len(source.rows) and not proposal.rivals:
+            proposal.args["skip_missing"] = True
+            proposal.unsure.append(
+                f"{len(missing)} of {len(source.rows)} rows have no answer and are left out, as with --skip-missing; "
+                f"the first is {source.place(missing[0])}"
+            )
+            return
         first = source.place(missing[0])
         raise WhetError(
             f"{first}, column {answer!r}: there is no answer ({len(missing)} of {len(source.rows)} rows have none); "
@@ -228,13 +264,13 @@ def _propose_check(
         return
     options = _options_column(source, columns, proposal)
     listed = options_among(source.columns, {answer})
-    column, found = columns[answer], label_sets(cells)
+    column, found = columns[answer], label_sets(cells, answer)
     if options is not None:
-        proposal.assume(f"the answer is one of the options in column {options!r}", check="choice", choices=options)
-    elif listed and _among_options(source, listed, answer):
-        proposal.assume(
-            f"the answer is one of the options in {', '.join(listed)}", check="choice", options=list(listed)
-        )
+        told = f"the answer is one of the options in column {options!r}"
+        proposal.assume(told, check="choice", choices=options, **_calling(source, proposal, options))
+    elif listed and picks_option(source, listed, answer):
+        told = f"the answer is one of the options in {', '.join(listed)}"
+        proposal.assume(told, check="choice", options=list(listed), **_counting(source, answer, listed))
     elif found is not None and (not found.separator or not column.is_categorical):
         _assume_set(proposal, found.labels, found.separator)
     elif (tests := _tests_column(source, answer)) is not None:
@@ -254,8 +290,8 @@ def _propose_check(
             if objects
             else "each of a row's listed answers counts as right: for all of them at once say --check set"
         )
-    elif all(_is_object(value) for value in cells):
-        proposal.assume("the answer is a JSON object, compared field by field", check="json")
+    elif all(held := [_object_in(value) for value in cells]):
+        _assume_fields(proposal, held)
     elif column.is_categorical:
         _assume_labels(proposal, values)
     elif column.numbers == 1.0:
@@ -306,15 +342,17 @@ def _take_check(
     if check == "choice":
         listed = options_among(source.columns, proposal.taken)
         options = _options_column(source, columns, proposal)
+        told = "the answer is checked by choice, as you said"
         if options is not None:
-            proposal.assume("the answer is checked by choice, as you said", check="choice", choices=options)
+            proposal.assume(told, check="choice", choices=options, **_calling(source, proposal, options))
         elif listed:
-            proposal.assume("the answer is checked by choice, as you said", check="choice", options=list(listed))
+            more = _counting(source, proposal.args["answer"], listed)
+            proposal.assume(told, check="choice", options=list(listed), **more)
         else:
             _assume_labels(proposal, [cell(value[0] if _is_single(value) else value).strip() for value in cells])
     elif check == "code" and (tests := obvious(source.columns, TESTS)):
         _assume_tests(source, proposal, tests, cells)
-    elif check == "set" and (found := label_sets(cells)):
+    elif check == "set" and (found := label_sets(cells, proposal.args["answer"])):
         _assume_set(proposal, found.labels, found.separator)
     else:
         proposal.assume(f"the answer is checked by {check}, as you said", check=check)
@@ -324,6 +362,38 @@ def _options_column(source: DataSource, columns: Mapping[str, ColumnProfile], pr
     """The column in which each row lists its own options."""
     lists = [name for name, column in columns.items() if column.lists == 1.0 and not column.missing]
     return obvious(lists, OPTIONS, proposal.taken)
+
+
+def _calling(source: DataSource, proposal: DataProposal, options: str) -> dict[str, Any]:
+    """How answers call the options of their row: by the names in a list beside them, or by a number from 0 or 1."""
+    answer, stem = proposal.args["answer"], options.rpartition(".")[0]
+    for called in (f"{stem}.{name}" for name in ("label", "labels", "key", "keys") if stem):
+        names = [(row.get(called), row.get(answer)) for row in source.rows if not is_missing(row.get(answer))]
+        if all(isinstance(known_by, list) and right in known_by for known_by, right in names):
+            return {"called": called}
+    counts = [len(row[options]) for row in source.rows]
+    return _counted(source, answer, counts, [row[options] for row in source.rows])
+
+
+def _counting(source: DataSource, answer: str, listed: Sequence[str]) -> dict[str, Any]:
+    texts = [[row.get(column) for column in listed] for row in source.rows]
+    return _counted(source, answer, [sum(not is_missing(text) for text in row) for row in texts], texts)
+
+
+def _counted(source: DataSource, answer: str, counts: Sequence[int], texts: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """Numbers of options count from 1 where none is 0 and some is as high as there are options."""
+    found: list[tuple[int, int]] = []
+    for row, count, options in zip(source.rows, counts, texts, strict=True):
+        said = cell(row.get(answer)).strip()
+        if said in {cell(option).strip() for option in options}:
+            continue  # called by its text, which is looked for first
+        if not (said.isascii() and said.isdigit()):
+            return {}
+        found.append((int(said), count))
+    from_one = (
+        bool(found) and min(number for number, _ in found) == 1 and any(number == count for number, count in found)
+    )
+    return {"counts_from": 1} if from_one else {}
 
 
 def _assume_labels(proposal: DataProposal, values: Sequence[str]) -> None:
@@ -354,19 +424,8 @@ def _tell_spellings(proposal: DataProposal, classes: Sequence[str], values: Sequ
         proposal.assumed.append(f"{', '.join(others)[:200]}: other spellings of labels, which count as the same")
 
 
-def _among_options(source: DataSource, listed: Sequence[str], answer: str) -> bool:
-    """Whether every answer is a letter, a number or the text of an option."""
-    letters = LETTERS[: len(listed)].casefold()
-    for row in source.rows:
-        text = cell(row.get(answer)).strip().casefold()
-        texts = {cell(row.get(column)).strip().casefold() for column in listed}
-        if text and text not in texts and not (len(text) == 1 and (text in letters or text.isdigit())):
-            return False
-    return True
-
-
 def _propose_text_check(proposal: DataProposal, values: Sequence[str]) -> None:
-    words = sum(len(value.split()) for value in values) / len(values)
+    words = sum(map(word_count, values)) / len(values)
     if words <= 4:
         proposal.assume("answers are a few words: EM, without case, punctuation and articles", check="em")
     elif words <= 25:
@@ -382,13 +441,22 @@ def _is_single(value: Any) -> TypeGuard[list[Any]]:
     return isinstance(value, list) and len(value) == 1 and not isinstance(value[0], dict | list)
 
 
-def _is_object(value: Any) -> bool:
+def _object_in(value: Any) -> Mapping[str, Any]:
+    """The object that a cell is, or that is written in it; an empty one where there is none."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = orjson.loads(value)
         except ValueError:
-            return False
-    return isinstance(value, dict) and bool(value)
+            return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _assume_fields(proposal: DataProposal, objects: Sequence[Mapping[str, Any]]) -> None:
+    """An object compared by its fields, which are named where every row has the same: nobody can know them."""
+    keys = set(objects[0])
+    named = all(set(value) == keys for value in objects) and len(keys) <= MOST_CLASSES
+    more: dict[str, Any] = {"fields": list(objects[0])} if named else {}
+    proposal.assume("the answer is a JSON object, compared field by field", check="json", **more)
 
 
 # --------------------------------------------------------------------------------------------- the prompt
@@ -402,15 +470,27 @@ def _propose_prompt(
         return
     own: dict[str, Any] = {
         name: proposal.args[name]
-        for name in ("choices", "options", "labels", "label_columns", "threshold", "tests", "entry", "source")
+        for name in (
+            "choices",
+            "options",
+            "called",
+            "counts_from",
+            "fields",
+            "labels",
+            "label_columns",
+            "threshold",
+            "tests",
+            "entry",
+            "source",
+        )
         if name in proposal.args
     }
     answer: str | None = proposal.args.get("answer")
     check = build_check(proposal.args["check"], answer, source.columns, own)
     listed = proposal.args.get("options") or []
-    _tell_left_out(columns, proposal, question)
     _tell_free_answers(source, proposal, question, wishes)
     shown = asked_together(columns, question, {*proposal.taken, *listed, *proposal.args.get("label_columns", ())})
+    _tell_left_out(columns, proposal, shown)
     braced = next((column for column in shown if "{" in column or "}" in column), None)
     if braced is not None:
         raise WhetError(f"{source.name}, column {braced!r}: a name with braces cannot stand in a prompt; rename it")
@@ -419,20 +499,35 @@ def _propose_prompt(
         fields = [f"{column}: {{{column}}}" for column in shown]
     if listed:
         fields.append("\n".join(f"{letter}. {{{column}}}" for letter, column in zip(LETTERS, listed, strict=False)))
+    _leave_out_unasked(source, proposal, shown)
     told = " and ".join(repr(column) for column in shown)
     are = "columns {} are" if len(shown) > 1 else "column {} is"
     proposal.assume(f"{are.format(told)} what is asked", prompt=prompt_of(fields, check, "reply"))
 
 
-def _tell_left_out(columns: Mapping[str, ColumnProfile], proposal: DataProposal, question: str) -> None:
-    """Doubt where rows hold turns of a conversation that are not asked."""
-    left = [
-        name for name, column in columns.items() if column.lists == 1.0 and column.words >= LONG and name != question
-    ]
-    for name in left:
-        if name not in proposal.taken:
+def _leave_out_unasked(source: DataSource, proposal: DataProposal, shown: Sequence[str]) -> None:
+    """Rows without anything to ask are left out aloud, where they are few."""
+    empty = [index for index, row in enumerate(source.rows) if all(is_missing(row.get(column)) for column in shown)]
+    if empty and not proposal.args.get("skip_missing") and len(empty) <= MOST_MISSING * len(source.rows):
+        proposal.args["skip_missing"] = True
+        proposal.unsure.append(
+            f"{len(empty)} of {len(source.rows)} rows have nothing to ask and are left out, as with --skip-missing; "
+            f"the first is {source.place(empty[0])}: for more columns say --prompt"
+        )
+
+
+def _tell_left_out(columns: Mapping[str, ColumnProfile], proposal: DataProposal, shown: Sequence[str]) -> None:
+    """Doubt where rows hold a text of their own, or turns of a conversation, that is not asked."""
+    hidden = {*proposal.taken, *proposal.args.get("options", ()), *proposal.args.get("label_columns", ())}
+    known_of = {*shown, *hidden, *(asked.rpartition(".")[0] for asked in shown)}
+    for name, column in columns.items():
+        if any(name == other or within(name, other) for other in known_of - {""}):
+            continue
+        if column.words >= LONG and (column.lists == 1.0 or is_told(column, proposal.args["check"] == "choice")):
+            kind = "lists of long texts" if column.lists else "a text in each row"
+            fields = " ".join(f"{{{other}}}" for other in (name, *shown))
             proposal.unsure.append(
-                f"column {name!r} holds lists of long texts and is not shown: say --prompt '{{{name}}}'"
+                f"column {name!r} holds {kind} and is not shown: if it is asked, say --prompt {fields!r}"
             )
 
 

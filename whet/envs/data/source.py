@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from whet.envs.data.derived import derived
 from whet.envs.data.formats import READERS, RowTable
 from whet.errors import WhetError
 from whet.types import SPLITS, Split
@@ -115,7 +116,7 @@ def _read_file(path: Path, name: str, encoding: str) -> tuple[bytes, RowTable]:
     read = reader(name, content, encoding)
     if not read.rows:
         raise WhetError(f"{name}: holds no rows")
-    return content, read
+    return content, RowTable(derived(read.columns, read.rows), read.rows)
 
 
 def _digest(contents: Sequence[tuple[str, bytes]]) -> str:

@@ -18,6 +18,10 @@ from whet.types import SPLITS, Split
 FRACTIONS = (0.5, 0.25, 0.25)
 
 
+class TiedRows(WhetError):
+    """So many rows must stay together that a side is left without any."""
+
+
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What is known about a row when sides are chosen: what it asks, its group ('' for none), and its stratum."""
@@ -120,7 +124,7 @@ def _refuse_empty(counts: Mapping[Split, int], fractions: Sequence[float], units
     empty = [side for side, share in zip(SPLITS, fractions, strict=True) if share > 0 and not counts[side]]
     if empty:
         largest = max(len(unit) for unit in units)
-        raise WhetError(
+        raise TiedRows(
             f"split: nothing is left for {empty[0]}: {sum(counts.values())} rows form {len(units)} units that must "
             f"stay together, the largest of {largest}; give more rows, a finer group, or a fraction of 0"
         )

@@ -29,6 +29,8 @@ class ChoiceCheck(AnswerCheck):
     takes = (
         Argument("choices", list[str] | str, [], "labels to choose from, or the column with a row's options"),
         Argument("options", list[str], [], "columns that hold one option each, for A, B, C in this order"),
+        Argument("called", str, "", "column with what a row calls its options (A, B or 1, 2), if the answer is one"),
+        Argument("counts_from", int, 0, "number of the first option, where the answer is the number of one"),
     )
 
     def __init__(self, answer: str | None, columns: Sequence[str], own: Mapping[str, Any]) -> None:
@@ -38,6 +40,9 @@ class ChoiceCheck(AnswerCheck):
         self.listed = [known(column, columns, "options") for column in self.own["options"]]
         if self.listed and (given or len(self.listed) < 2):
             raise WhetError("options: name the columns of two or more options, and leave choices out")
+        self.called = known(self.own["called"], columns, "called") if self.own["called"] else None
+        if self.own["counts_from"] not in (0, 1):
+            raise WhetError(f"counts_from: {self.own['counts_from']} is neither 0 nor 1")
         self.lettered = self.column is not None or bool(self.listed)
         self.labels = [] if self.lettered else [str(label).strip() for label in given]
         folded = [same_label(label) for label in self.labels]
@@ -72,11 +77,20 @@ class ChoiceCheck(AnswerCheck):
         value = row.get(self.answer)
         if isinstance(value, list) and len(value) == 1:
             (value,) = value  # as labelling tools write one label
-        right = _index(value, options, lettered=self.lettered)
+        right = self._named(value, row, len(options))
+        if right is None:
+            right = _index(value, options, lettered=self.lettered, first=self.own["counts_from"])
         if right is None:
             hint = nearest(cell(value), options) or f" They are: {', '.join(options)[:200]}."
             raise WhetError(f"{place}, column {self.answer!r}: {cell(value)[:60]!r} is not among the choices.{hint}")
         return {"right": right, "options": options}
+
+    def _named(self, value: Any, row: Mapping[str, Any], count: int) -> int | None:
+        """The place of the option that the row calls so, where it calls its options by names of its own."""
+        names = row.get(self.called) if self.called is not None else None
+        called = [same_label(cell(name)) for name in names] if isinstance(names, list) else []
+        text = same_label(cell(value))
+        return called.index(text) if text in called[:count] else None
 
     def _options(self, row: Mapping[str, Any], place: str) -> list[str]:
         if self.listed:
@@ -158,16 +172,16 @@ def _as_words(option: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(option)}(?!\w)", text) is not None
 
 
-def _index(value: Any, options: Sequence[str], lettered: bool) -> int | None:
-    """Which option the answer column means: by text, and for a row's own options also by letter or by number from 0."""
+def _index(value: Any, options: Sequence[str], lettered: bool, first: int = 0) -> int | None:
+    """Which option the answer column means: by text, and for a row's own options also by letter or by number."""
     text = same_label(cell(value))
     folded = [same_label(option) for option in options]
     if text in folded:
         return folded.index(text)
     if lettered and len(text) == 1 and text in string.ascii_lowercase[: len(options)]:
         return string.ascii_lowercase.index(text)
-    if lettered and text.isascii() and text.isdigit() and int(text) < len(options):
-        return int(text)
+    if lettered and text.isascii() and text.isdigit() and 0 <= int(text) - first < len(options):
+        return int(text) - first
     return None
 
 
