@@ -30,7 +30,10 @@ from whet.types import Fault
 
 
 async def posted(address: str, body: bytes, **headers: str) -> tuple[int, dict[str, Any]]:
-    async with aiohttp.ClientSession() as client, client.post(address, data=io.BytesIO(body), headers=headers) as answer:
+    async with (
+        aiohttp.ClientSession() as client,
+        client.post(address, data=io.BytesIO(body), headers=headers) as answer,
+    ):
         return answer.status, json.loads(await answer.read())
 
 

@@ -13,7 +13,7 @@ from whet.envs.groupqc.environment import GroupQc
 from whet.errors import WhetError
 from whet.release.cases import ReviewCase
 from whet.release.decider import open_decider
-from whet.release.decision import WorkDecision, DecisionRule
+from whet.release.decision import DecisionRule, WorkDecision
 from whet.release.review import ReviewQueue, queue_of, write_labels
 from whet.release.trail import Trail
 from whet.release.upkeep import redact_ticket
