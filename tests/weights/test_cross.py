@@ -93,6 +93,8 @@ def test_weights_that_were_trained_without_a_test_are_crossed_on_as_many_tasks_a
     (closed / "config.toml").write_text(said.replace("test = 8", "test = 0"))
     with pytest.raises(WhetError, match=r"train.test = 0; say how many sealed tasks to open"):
         cross_config("closed", str(evolved(tmp_path)), runs)
+    with pytest.raises(WhetError, match="-n 0: four cells need at least one"):
+        cross_config("weights", str(evolved(tmp_path)), runs, 0)
     assert cross_config("closed", str(evolved(tmp_path)), runs, 5).eval.n == 5
 
 
@@ -136,3 +138,14 @@ def test_a_playbook_is_distilled_into_weights(trained: TrainResult, base: Path, 
     assert result.judge.best.policy.playbook == Playbook()
     assert result.summary["baseline_test_hard"] == 0.0
     assert result.summary["test_hard"] > 0.9
+
+
+def test_a_run_in_which_nothing_was_solved_or_made_for_that_has_nothing_to_imitate(base: Path, tmp_path: Path) -> None:
+    from whet.run.api import evaluate
+
+    greedy = ["target.sampling.temperature=0", "target.sampling.max_tokens=3", "eval.floor=false"]
+    made = evaluate(Hail(), f"hf:{base}", n=2, split="train", runs=tmp_path, overrides=greedy)
+    for purpose, why in (("eval", "none of its 2 is a solved one"), ("train", "it has rollouts for: eval")):
+        section = {"source": "run", "path": str(made.folder), "purpose": purpose}
+        with pytest.raises(WhetError, match=why):
+            train(sft_config(base, sft=section), env=Hail(), runs=tmp_path, name=purpose)

@@ -133,7 +133,9 @@ def cross_config(
     if address == trained.target.model:
         raise WhetError(f"{folder}: no trained weights were accepted, so there is nothing to cross")
     section = trained.train
-    if not (tasks or section.test):
+    if tasks is not None and tasks < 1:
+        raise WhetError(f"-n {tasks}: four cells need at least one sealed task")
+    if tasks is None and not section.test:
         raise WhetError(f"{folder}: was trained with train.test = 0; say how many sealed tasks to open: -n 100")
     asked: dict[str, Any] = {
         "env": trained.env.model_dump(),
