@@ -138,14 +138,3 @@ def test_a_playbook_is_distilled_into_weights(trained: TrainResult, base: Path, 
     assert result.judge.best.policy.playbook == Playbook()
     assert result.summary["baseline_test_hard"] == 0.0
     assert result.summary["test_hard"] > 0.9
-
-
-def test_a_run_in_which_nothing_was_solved_or_made_for_that_has_nothing_to_imitate(base: Path, tmp_path: Path) -> None:
-    from whet.run.api import evaluate
-
-    greedy = ["target.sampling.temperature=0", "target.sampling.max_tokens=3", "eval.floor=false"]
-    made = evaluate(Hail(), f"hf:{base}", n=2, split="train", runs=tmp_path, overrides=greedy)
-    for purpose, why in (("eval", "none of its 2 is a solved one"), ("train", "it has rollouts for: eval")):
-        section = {"source": "run", "path": str(made.folder), "purpose": purpose}
-        with pytest.raises(WhetError, match=why):
-            train(sft_config(base, sft=section), env=Hail(), runs=tmp_path, name=purpose)
