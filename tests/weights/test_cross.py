@@ -83,6 +83,21 @@ def test_what_cannot_be_crossed_is_refused(trained: TrainResult, tmp_path: Path)
         where.write_text(json.dumps(told))
 
 
+def test_weights_that_were_trained_without_a_test_are_crossed_on_as_many_tasks_as_one_says(
+    trained: TrainResult, tmp_path: Path
+) -> None:
+    runs = trained.folder.parent
+    closed = runs / "closed"
+    shutil.copytree(trained.folder, closed, ignore=shutil.ignore_patterns("*.lock", "checkpoints"))
+    said = (closed / "config.toml").read_text()
+    (closed / "config.toml").write_text(said.replace("test = 8", "test = 0"))
+    with pytest.raises(WhetError, match=r"train.test = 0; say how many sealed tasks to open"):
+        cross_config("closed", str(evolved(tmp_path)), runs)
+    with pytest.raises(WhetError, match="-n 0: four cells need at least one"):
+        cross_config("weights", str(evolved(tmp_path)), runs, 0)
+    assert cross_config("closed", str(evolved(tmp_path)), runs, 5).eval.n == 5
+
+
 def test_a_playbook_of_another_environment_is_refused_unless_its_file_is_named(trained: TrainResult) -> None:
     runs = trained.folder.parent
     other = runs / "other"

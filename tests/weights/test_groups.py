@@ -75,6 +75,25 @@ def test_groups_that_can_never_be_trained_on_end_the_run_with_the_reason() -> No
         fill(2, itertools.count(), play, dynamic=False, rounds=3)
 
 
+@pytest.mark.parametrize("dynamic", [True, False])
+def test_a_fault_at_the_bound_leaves_a_silent_place_and_the_rest_is_learnt(dynamic: bool) -> None:
+    """Where no rollout is left to replace the group that met it, and where the last round met one too."""
+    play, rounds = world(broken={1})
+    batch = fill(3, itertools.count(), play, dynamic=dynamic, rounds=3, most=3)
+    assert rounds == [[0, 1, 2]]
+    assert [group.task for group in batch.groups] == [0, 2, 0]
+    assert (batch.silent, batch.signal) == (1, 2 / 3)
+    play, rounds = world(broken=set(range(1, 100)))
+    batch = fill(2, itertools.count(), play, dynamic=dynamic, rounds=2)
+    assert ([group.task for group in batch.groups], batch.silent, batch.signal) == ([0, 0], 1, 0.5)
+
+
+def test_where_faults_took_the_last_rollouts_the_bound_is_named() -> None:
+    play, _ = world(broken=set(range(100)))
+    with pytest.raises(WhetError, match=r"train.max_rollouts leaves no more.*broken at tool: gone"):
+        fill(2, itertools.count(), play, dynamic=True, rounds=3, most=2)
+
+
 def test_a_difference_however_small_is_signal() -> None:
     assert not Group(0, (attempt(0, 0, 0.1), attempt(0, 1, 0.1 + 1e-9))).flat
     assert Group(0, (attempt(0, 0, 0.1), attempt(0, 1, 0.1))).flat

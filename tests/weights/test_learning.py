@@ -157,6 +157,16 @@ def test_a_config_that_cannot_work_is_one_line(
         train(grpo_config(base, **sections), env=Hail(), runs=tmp_path)
 
 
+@pytest.mark.parametrize("config", [sft_config, grpo_config])
+def test_one_of_several_processes_is_refused_at_once_and_does_not_wait(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: Any
+) -> None:
+    """A launcher that begins one of two processes leaves it waiting for the other for half an hour."""
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(WhetError, match=r"one of 2 processes .* without accelerate launch"):
+        train(config(base), env=Hail(), runs=tmp_path)
+
+
 @pytest.mark.parametrize(
     ("most", "told", "steps"),
     [(8, "0 of 8 rollouts taken, the next segment", 0), (26, "of 26 rollouts taken, the next step", 2)],

@@ -133,6 +133,10 @@ def cross_config(
     if address == trained.target.model:
         raise WhetError(f"{folder}: no trained weights were accepted, so there is nothing to cross")
     section = trained.train
+    if tasks is not None and tasks < 1:
+        raise WhetError(f"-n {tasks}: four cells need at least one sealed task")
+    if tasks is None and not section.test:
+        raise WhetError(f"{folder}: was trained with train.test = 0; say how many sealed tasks to open: -n 100")
     asked: dict[str, Any] = {
         "env": trained.env.model_dump(),
         "target": trained.target.model_dump(exclude_none=True),
@@ -141,7 +145,7 @@ def cross_config(
         "control": trained.control.model_dump(exclude_none=True),
         "eval": {
             "split": "test",
-            "n": tasks or section.test or "all",
+            "n": tasks or section.test,
             "seed": section.seed,
             "repeats": section.repeats,
             "playbook": section.playbook,

@@ -80,7 +80,8 @@ class Group:
 
 @dataclass(slots=True)
 class GroupBatch:
-    """Groups to train on; `silent` of them, at the end, have equal rewards and are not learnt from."""
+    """Groups to train on; `silent` of them, at the end, fill their places and are not learnt from: groups of equal
+    rewards, or, where there are too few of those, the first group once more."""
 
     groups: list[Group] = field(default_factory=list)
     silent: int = 0
@@ -102,7 +103,8 @@ class GroupBatch:
     @property
     def signal(self) -> float:
         """Share of the trained groups whose rewards differ."""
-        return sum(not group.flat for group in self.groups) / len(self.groups)
+        loud = self.groups[: len(self.groups) - self.silent]
+        return sum(not group.flat for group in loud) / len(self.groups)
 
 
 Play = Callable[[Sequence[int]], Sequence[Group]]
@@ -114,8 +116,8 @@ def fill(
 ) -> GroupBatch:
     """A batch of `wanted` groups. Groups that cannot be trained on are replaced in any case, flat ones with `dynamic`.
 
-    What is still missing after the last round, or when `most` groups were played, is made up of flat groups, which are
-    then silent.
+    What is still missing after the last round, or when `most` groups were played, is made up of flat groups, and where
+    faults left too few of those of the first group again; such places are silent.
     """
     batch = GroupBatch()
     flat: list[Group] = []
@@ -136,13 +138,16 @@ def fill(
                 flat.append(group)
             else:
                 batch.groups.append(group)
-    batch.silent = min(len(flat), wanted - len(batch.groups))
-    batch.groups += flat[: batch.silent]
-    if len(batch.groups) < wanted:
+    if not batch.groups and not flat:
+        spent = most is not None and len(batch.attempted) >= most
+        remedy = " (train.max_rollouts leaves no more; raise it to go on)" if spent else ""
         raise WhetError(
-            f"{len(batch.groups)} of {wanted} groups can be trained on after {batch.rounds} rounds; "
+            f"0 of {wanted} groups can be trained on after {batch.rounds} rounds{remedy}; "
             f"the last that could not: {problem}"
         )
+    batch.silent = wanted - len(batch.groups)
+    first = [*batch.groups, *flat][:1]
+    batch.groups += (flat + first * batch.silent)[: batch.silent]
     if batch.torn == 1.0:
         raise WhetError(
             "every play of several turns is torn: the chat template rewrites earlier turns (drops their thinking, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +33,7 @@ class SftLearner(Learner):
         return f"{_plan(config)}, {config.sft.batch} conversations each, from {config.sft.source}"
 
     def begin(self, assignment: Assignment) -> WeightsCourse:
+        _refuse_launcher()
         return WeightsCourse.begin(assignment, _imitate)
 
     def rehearse(
@@ -62,6 +64,7 @@ class GrpoLearner(Learner):
         return f"{_plan(config)}, {grpo.groups} groups of {grpo.generations} each, preset {grpo.preset}"
 
     def begin(self, assignment: Assignment) -> WeightsCourse:
+        _refuse_launcher()
         config: GrpoConfig = assignment.config
         grpo = config.grpo
         batch, stride = grpo.rows_a_step * grpo.updates, grpo.updates * grpo.iterations
@@ -129,6 +132,16 @@ def _require() -> None:
     absent = [name for name in ("torch", "transformers", "trl", "peft", "datasets") if find_spec(name) is None]
     if absent:
         raise WhetError(f"training weights needs {' and '.join(absent)}; run: {install('train')}")
+
+
+def _refuse_launcher() -> None:
+    """One of several processes would wait for the others, which are refused the run, for as long as its patience is."""
+    count = os.environ.get("WORLD_SIZE", "")
+    if count.isdigit() and int(count) > 1:
+        raise WhetError(
+            f"a launcher says that this is one of {count} processes (WORLD_SIZE); weights are trained in one: "
+            "start whet train without accelerate launch or torchrun"
+        )
 
 
 SFT, GRPO = SftLearner(), GrpoLearner()

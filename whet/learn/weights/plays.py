@@ -71,8 +71,8 @@ def play_groups(
     if stage.beside is not None:
         seats[stage.beside.role] = stage.beside.seat
     planned = [
-        (Ticket(f"{purpose}/{first + at}", "train", task, draw), env.task("train", task))
-        for at, task in enumerate(tasks)
+        (Ticket(f"{purpose}/{first + at}", "train", index, draw), task)
+        for at, (index, task) in enumerate((index, env.task("train", index)) for index in tasks)
         for draw in range(draws)
     ]
     keys = [rollout_key(ticket, env.fingerprint, own) for ticket, _ in planned]

@@ -164,11 +164,17 @@ def _from_run(
     found: list[tuple[Trace, str]] = []
     with Ledger.read(Path(section.path)) as ledger:
         groups: dict[str, list[Rollout]] = {}
-        for purpose in ledger.purposes():
+        seen, known = 0, list(ledger.purposes())
+        for purpose in known:
             if purpose == section.purpose or purpose.startswith(f"{section.purpose}/"):
                 for rollout in ledger.rollouts(purpose):
+                    seen += 1
                     if rollout.ticket.split == "train" and rollout.score is not None and rollout.score.hard:
                         groups.setdefault(rollout.policy, []).append(rollout)
+        if not groups:
+            made = ", ".join(sorted({purpose.partition("/")[0] for purpose in known})) or "nothing"
+            why = f"none of its {seen} is a solved one of a train task" if seen else f"it has rollouts for: {made}"
+            raise WhetError(f"{section.path}: no rollouts for purpose = {section.purpose!r} to imitate; {why}")
         playbooks = {policy: ledger.policy(policy).playbook for policy in groups}
     for policy, rollouts in groups.items():
         shown = playbook if section.playbook == "drop" else playbooks[policy]

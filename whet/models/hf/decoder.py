@@ -282,14 +282,13 @@ class Decoder:
         row, sequence.reading = sequence.row, False
         for at, token in enumerate(tokens):
             row.ids.append(token)
+            sequence.ids.append(token)
             if logprobs:
                 row.logprobs.append(logprobs[at])
             row.finish = self._watcher.finish(row, token)
             if row.finish is not None:
                 break
-        # The last token has been drawn and not yet read.
-        sequence.ids += row.ids[len(sequence.ids) - len(sequence.prompt) :]
-        sequence.done = len(sequence.ids) - 1
+        sequence.done = len(sequence.ids) - 1  # the last token has been drawn and not yet read
 
     def _finish(self, sequence: _Sequence) -> RowResult:
         row = sequence.row

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -61,6 +61,47 @@ def token_bytes(shapes: Sequence[LayerShape], dtype: torch.dtype) -> int:
     return sum(shape.heads * (shape.key + shape.value) for shape in shapes) * int(dtype.itemsize)
 
 
+TOGETHER = 1 << 20
+"""Places that the queries of several sequences look at together, at most; a sequence of more is read by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlikeSequences:
+    """Sequences of one pass that bring equally many tokens: where these stand, their pages, what each may read.
+
+    It is the same for every layer, so it is made once for a pass.
+    """
+
+    tokens: torch.Tensor | None
+    """Their places in the pass, one sequence after the other; None where they are all of it, in order."""
+    rows: int
+    new: int
+    longest: int
+    pages: torch.Tensor
+    """All pages, one sequence after the other."""
+    mask: torch.Tensor
+    """`[rows, new, longest]`: 0 where a query may read, else minus infinity."""
+
+    def attend(self, query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, scaling: float) -> torch.Tensor:
+        """What the queries `[heads, tokens, size]` of the whole pass find, those of these sequences alone."""
+        rows, new = self.rows, self.new
+        held, size = keys.shape[1], keys.shape[2]
+        heads = query.shape[0]
+        own = query if self.tokens is None else query[:, self.tokens]
+        # The heads that share a key stand as further queries, so no key is copied for them.
+        asked = own.reshape(held, heads // held, rows, new, size).permute(2, 0, 1, 3, 4).reshape(rows, held, -1, size)
+        mask = self.mask[:, None, None].expand(rows, 1, heads // held, new, self.longest).flatten(2, 3)
+        past = self._held(keys), self._held(values)
+        found = functional.scaled_dot_product_attention(asked, *past, attn_mask=mask, scale=scaling)
+        found = found.view(rows, held, heads // held, new, -1).permute(0, 3, 1, 2, 4)
+        return found.reshape(rows * new, heads, -1)
+
+    def _held(self, pool: torch.Tensor) -> torch.Tensor:
+        """What the sequences have in a pool, `[rows, heads, longest, size]`; whole pages are copied as they lie."""
+        taken = pool.view(-1, PAGE * pool.shape[1] * pool.shape[2]).index_select(0, self.pages)
+        return taken.view(self.rows, -1, *pool.shape[1:])[:, : self.longest].transpose(1, 2)
+
+
 @dataclass(slots=True)
 class PackedStep:
     """One pass over tokens of many sequences, each with its new tokens side by side.
@@ -82,6 +123,7 @@ class PackedStep:
     """Whether every sequence brings one token, which the kernel does in smaller blocks."""
     counts: Sequence[tuple[int, int]] = ()
     """For everything else: new tokens and all tokens of each sequence, as plain numbers."""
+    _alike: list[AlikeSequences] = field(default_factory=list, init=False)
 
     def attend(self, layer: int, query: torch.Tensor, scaling: float) -> torch.Tensor:
         """What the queries `[1, heads, tokens, size]` find, as `[1, tokens, heads, size]`."""
@@ -90,41 +132,40 @@ class PackedStep:
             from whet.models.hf.kernels import attend
 
             return attend(self, query, keys, values, scaling)
-        parts, start = [], 0
-        while start < len(self.counts):
-            new = self.counts[start][0]
-            same = start
-            while same < len(self.counts) and self.counts[same][0] == new and (new == 1 or same == start):
-                same += 1
-            parts.append(self._batch(query, keys, values, scaling, start, same))
-            start = same
-        return torch.cat(parts, dim=1)
+        self._alike = self._alike or list(self._parts())
+        if self._alike[0].tokens is None:
+            return self._alike[0].attend(query[0], keys, values, scaling)[None]
+        found = query.new_empty((query.shape[2], query.shape[1], values.shape[2]))
+        for part in self._alike:
+            found[part.tokens] = part.attend(query[0], keys, values, scaling)
+        return found[None]
 
-    def _batch(
-        self, query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, scaling: float, first: int, last: int
-    ) -> torch.Tensor:
-        """Sequences `first` to `last`, which bring one token each, or one sequence that brings more."""
-        rows = last - first
-        begin = sum(new for new, _ in self.counts[:first])
-        new = self.counts[first][0]
-        longest = max(length for _, length in self.counts[first:last])
-        pages = self.table[first:last, : -(-longest // PAGE)].long()
-        held, size = keys.shape[1], keys.shape[2]
-        past = [
-            pool.view(-1, PAGE, *pool.shape[1:])[pages].flatten(1, 2)[:, :longest].transpose(1, 2)
-            for pool in (keys, values)
-        ]
-        heads = query.shape[1]
-        asked = query[0, :, begin : begin + rows * new].transpose(0, 1)  # [rows * new, heads, size]
-        # The heads that share a key stand as further queries, so no key is copied for them.
-        asked = asked.reshape(rows, new, held, heads // held, size).permute(0, 2, 3, 1, 4).reshape(rows, held, -1, size)
-        ends = torch.tensor([length for _, length in self.counts[first:last]], device=query.device)
-        reach = ends[:, None] - new + torch.arange(new, device=query.device)  # the last place that a query may read
-        seen = torch.arange(longest, device=query.device) <= reach[..., None]
-        mask = seen[:, None, None].expand(rows, 1, heads // held, new, longest).flatten(2, 3)
-        found = functional.scaled_dot_product_attention(asked, past[0], past[1], attn_mask=mask, scale=scaling)
-        found = found.view(rows, held, heads // held, new, -1).permute(0, 3, 1, 2, 4)
-        return found.reshape(1, rows * new, heads, -1)
+    def _parts(self) -> Iterator[AlikeSequences]:
+        """The sequences by how many tokens they bring, as many together as `TOGETHER` allows."""
+        by_new: dict[int, list[int]] = {}
+        for number, (new, _) in enumerate(self.counts):
+            by_new.setdefault(new, []).append(number)
+        starts = np.cumsum([0, *(new for new, _ in self.counts)])
+        for new, numbers in by_new.items():
+            longest = max(self.counts[number][1] for number in numbers)
+            most = len(numbers) if new == 1 else max(1, TOGETHER // (new * longest))
+            for at in range(0, len(numbers), most):
+                yield self._part(new, numbers[at : at + most], starts)
+
+    def _part(self, new: int, numbers: Sequence[int], starts: np.ndarray[Any, Any]) -> AlikeSequences:
+        device = self.table.device
+        lengths = [self.counts[number][1] for number in numbers]
+        longest = max(lengths)
+        ends = torch.tensor(lengths, device=device)
+        reach = ends[:, None] - new + torch.arange(new, device=device)  # the last place that a query may read
+        seen = torch.arange(longest, device=device) <= reach[..., None]
+        table, tokens = self.table, None
+        if len(numbers) < len(self.counts):
+            table = self.table[numbers]
+            tokens = torch.from_numpy((starts[numbers][:, None] + np.arange(new)).ravel()).to(device)
+        pages = table[:, : -(-longest // PAGE)].flatten().long()
+        mask = torch.zeros(seen.shape, dtype=self.pool.keys[0].dtype, device=device).masked_fill_(~seen, -torch.inf)
+        return AlikeSequences(tokens, len(numbers), new, longest, pages, mask)
 
 
 def paged_attention(

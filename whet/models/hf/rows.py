@@ -83,7 +83,9 @@ class Chooser:
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         drawn = self._drawn(scores)
         told = [at for at, row in enumerate(self._rows) if row.sampling.logprobs is not None and row.finish is None]
-        if told:
+        if len(told) == len(self._rows):
+            self._note(self._rows, scores, drawn.argmax(-1, keepdim=True))
+        elif told:
             self._note([self._rows[at] for at in told], scores[told], drawn[told].argmax(-1, keepdim=True))
         return drawn
 
@@ -94,8 +96,8 @@ class Chooser:
         if not drawing:
             return scores
         rows = [self._rows[at] for at in drawing]
-        scaled = scores[drawing].float()
-        scaled *= torch.tensor([sharpness[at] for at in drawing], device=scores.device)[:, None]
+        factors = torch.tensor([sharpness[at] for at in drawing], device=scores.device)[:, None]
+        scaled = (scores if len(drawing) == len(self._rows) else scores[drawing]).float() * factors
         for place, row in enumerate(rows):
             if self._defaults.share(row.sampling) < 1:
                 scaled[place] = nucleus(scaled[place], self._defaults.share(row.sampling))

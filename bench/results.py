@@ -1,0 +1,410 @@
+"""`docs/results.md` from `results/*.json`: what weights learn beside text, which bars hold, and what is missing.
+
+python bench/results.py [--results DIR] [--docs DIR] [--check]
+
+| file | holds |
+|---|---|
+| `ordebug_rl.json` | `arms.ARM.RUNG.FIGURE`: a list with one value for each seed |
+| `groupqc_rl.json` | `arms.ARM.FIGURE`, `with_rules.ARM.FIGURE` likewise; `ceiling` and `checklist` |
+| `ablation.json` | `presets`: what `whet ablate` writes; `curriculum.KIND.seeds`; `gradient.CELL`: one share each |
+| `soup_rl.json` | `arms.ARM.RUNG.solved`: a list with one value for each seed |
+
+each with `configs`, `versions`, `device` and `seconds`. Nothing is computed here but means, differences and intervals:
+a difference is taken seed by seed, and its interval is Student's over the seeds, so that three of them say as little as
+three can. An arm that is not there is said to be missing, and a bar that needs it is open. `--check` writes nothing and
+ends with 1 where the page is not what the files say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seeds import Picture, ResultsError, SeedMean, Values, draw, gain_of, mean_of
+
+HERE = Path(__file__).parents[1]
+SEEDS = 3
+ORDEBUG_ARMS = ("base", "sft", "grpo", "sft_equal_time", "rejection_sft", "grpo_one_step")
+RIVALS = ("sft", "sft_equal_time", "rejection_sft")
+RUNGS = ("tiny", "small", "medium", "hard", "held_out", "overall")
+LADDER = RUNGS[:4]
+ORDEBUG_FIGURES = ("repaired_at_5", "repaired_at_10", "rr_at_5", "da", "localisation_recall")
+GROUPQC_ARMS = ("base_playbook", "rules", "sft", "grpo")
+GROUPQC_FIGURES = ("validity", "balanced_accuracy", "false_release")
+PRESETS = ("baseline", "no_kl", "asym_clip", "dynamic", "token_loss")
+SOUP_ARMS = ("base", "sft", "grpo")
+BETWEEN, GAIN, VALID, BALANCED = (0.05, 0.60), 0.15, 0.99, 0.20
+WORDS = {
+    "base": "the base",
+    "sft": "imitation",
+    "grpo": "reinforcement",
+    "sft_equal_time": "imitation for the same time",
+    "rejection_sft": "imitation of its own solved plays for the same time",
+    "grpo_one_step": "reinforcement with one step",
+    "base_playbook": "the base with a playbook",
+    "rules": "rule search with the miner",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of the project: whether it holds; None where what it needs is missing. `why` has the figure or the lack."""
+
+    name: str
+    holds: bool | None
+    why: str
+
+    def __str__(self) -> str:
+        word = {True: "**holds**", False: "**is missed**", None: "is **open**"}[self.holds]
+        return f"* {self.name}: {word}. {self.why}"
+
+
+# ---------------------------------------------------------------------------------------------- what is there
+
+
+def read_results(folder: Path) -> dict[str, Any]:
+    """The files that are there, by name."""
+    found: dict[str, Any] = {}
+    for name in ("ordebug_rl", "groupqc_rl", "ablation", "soup_rl"):
+        file = folder / f"{name}.json"
+        if not file.is_file():
+            continue
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ResultsError(f"{file}: is no JSON ({error}); collect it again") from None
+        found[name] = {"presets": data} if isinstance(data, list) else data
+    return found
+
+
+def values_at(data: Mapping[str, Any], *path: str) -> list[float]:
+    """The values at a place; none where it is not there."""
+    here: Any = data
+    for step in path:
+        if not isinstance(here, Mapping) or step not in here:
+            return []
+        here = here[step]
+    if here is None:
+        return []
+    if not isinstance(here, list) or not all(isinstance(value, int | float) for value in here):
+        raise ResultsError(f"{'.'.join(path)}: give a list with one number for each seed")
+    return [float(value) for value in here]
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [
+        "| " + " | ".join(heads) + " |",
+        "|" + "---|" * len(heads),
+        *("| " + " | ".join(row) + " |" for row in rows),
+        "",
+    ]
+
+
+def _cell(values: Values) -> str:
+    return str(mean_of(values)) if values else "missing"
+
+
+def _lacking(needed: Mapping[str, Values], seeds: int = SEEDS) -> str:
+    """Which arms are missing or have too few seeds; '' where all are there."""
+    absent = [name for name, values in needed.items() if not values]
+    few = [f"{name} ({len(values)} of {seeds} seeds)" for name, values in needed.items() if 0 < len(values) < seeds]
+    told = [f"missing: {', '.join(absent)}"] if absent else []
+    return "; ".join(told + ([f"too few seeds: {', '.join(few)}"] if few else []))
+
+
+def _made_with(data: Mapping[str, Any]) -> list[str]:
+    said = []
+    if data.get("device"):
+        said.append(f"On {data['device']}.")
+    if data.get("configs"):
+        said.append(
+            "Configs " + ", ".join(f"`{name}` ({mark})" for name, mark in sorted(data["configs"].items())) + "."
+        )
+    if data.get("versions"):
+        said.append("With " + ", ".join(f"{name} {number}" for name, number in sorted(data["versions"].items())) + ".")
+    if data.get("seconds"):
+        times = ", ".join(f"{name} {statistics.fmean(spent):.0f}" for name, spent in data["seconds"].items() if spent)
+        said.append(f"Seconds of training, a mean over seeds: {times}.")
+    return [" ".join(said), ""] if said else []
+
+
+# ---------------------------------------------------------------------------------------------- ordebug
+
+
+def ordebug_bar(data: Mapping[str, Any]) -> Bar:
+    name = (
+        "ordebug: reinforcement repairs at least 15 points more within ten steps than imitation, and more than every "
+        "arm of equal time, on the rungs where imitation repairs between 5 and 60 %"
+    )
+    at_10 = {
+        arm: {rung: values_at(data, "arms", arm, rung, "repaired_at_10") for rung in LADDER} for arm in ORDEBUG_ARMS
+    }
+    known = {rung: statistics.fmean(values) for rung, values in at_10["sft"].items() if values}
+    if not known:
+        return Bar(name, None, "Missing: sft.")
+    rungs = [rung for rung, share in known.items() if BETWEEN[0] <= share <= BETWEEN[1]]
+    if not rungs:
+        told = ", ".join(f"{rung} {share:.2f}" for rung, share in known.items())
+        return Bar(name, None, f"There is no such rung: imitation repairs {told}.")
+    over = {arm: _over(at_10[arm], rungs) for arm in ("grpo", *RIVALS)}
+    lacking = _lacking(over)
+    if not over["grpo"] or not over["sft"]:
+        return Bar(name, None, f"On {', '.join(rungs)}; {lacking}.")
+    gains = {arm: gain_of(over["grpo"], over[arm]) for arm in RIVALS if len(over[arm]) == len(over["grpo"])}
+    told = "; ".join(f"over {WORDS[arm]} {gain.signed}" for arm, gain in gains.items())
+    missed = gains["sft"].value < GAIN if "sft" in gains else False
+    missed = missed or any(gain.value <= 0 or gain.low <= 0 for gain in gains.values())
+    if lacking:
+        return Bar(
+            name, False if missed and len(over["grpo"]) >= SEEDS else None, f"On {', '.join(rungs)}: {told}; {lacking}."
+        )
+    return Bar(name, not missed, f"On {', '.join(rungs)}, {len(over['grpo'])} seeds: {told}.")
+
+
+def _over(rungs: Mapping[str, Values], chosen: Sequence[str]) -> list[float]:
+    """The mean over rungs, seed by seed; none where a rung is missing."""
+    columns = [rungs[rung] for rung in chosen]
+    if not all(columns) or len({len(column) for column in columns}) > 1:
+        return []
+    return [statistics.fmean(seed) for seed in zip(*columns, strict=True)]
+
+
+def ordebug_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
+    lines = ["## ordebug: repairing models by steps", ""]
+    lines += [
+        "SmolLM2-135M repairs infeasible optimisation models, in table form, in at most ten steps. Problems of split "
+        "test, at temperature 0; `held_out` are trades that no training problem is of. Demonstrations are of tiny and "
+        "small problems alone.",
+        "",
+    ]
+    for figure, title in (("repaired_at_10", "Repaired within ten steps"), ("repaired_at_5", "Repaired within five")):
+        rows = [
+            [WORDS[arm], *(_cell(values_at(data, "arms", arm, rung, figure)) for rung in RUNGS)] for arm in ORDEBUG_ARMS
+        ]
+        lines += [f"**{title}**, a mean over seeds [95 % over seeds]", "", *_table(["arm", *RUNGS], rows)]
+    rest = [figure for figure in ORDEBUG_FIGURES if not figure.startswith("repaired")]
+    rows = [
+        [WORDS[arm], *(_cell(values_at(data, "arms", arm, "overall", figure)) for figure in rest)]
+        for arm in ORDEBUG_ARMS
+    ]
+    lines += ["**Overall**", "", *_table(["arm", *rest], rows)]
+    for name, share in sorted(data.get("adversaries", {}).items()):
+        lines.append(f"Beside them, {name}: {share:.3f}.")
+    series: dict[str, list[SeedMean | None]] = {}
+    for arm in ORDEBUG_ARMS:
+        found = [values_at(data, "arms", arm, rung, "repaired_at_10") for rung in LADDER]
+        if any(found):
+            series[WORDS[arm]] = [mean_of(values) if values else None for values in found]
+    return lines + _made_with(data), [
+        Picture("results-ordebug.svg", "ordebug: repaired within ten steps", LADDER, series)
+    ]
+
+
+# ---------------------------------------------------------------------------------------------- groupqc
+
+
+def groupqc_bars(data: Mapping[str, Any]) -> Iterator[Bar]:
+    ours = {figure: values_at(data, "arms", "grpo", figure) for figure in GROUPQC_FIGURES}
+    base = {figure: values_at(data, "arms", "base_playbook", figure) for figure in GROUPQC_FIGURES}
+    names = (
+        "groupqc: more than 99 % of the verdicts of reinforcement are valid",
+        "groupqc: its balanced accuracy is at least 20 points above the base with a playbook",
+        "groupqc: it releases no more failing tickets than the base with a playbook",
+    )
+    if not ours["validity"]:
+        yield from (Bar(name, None, "Missing: grpo.") for name in names)
+        return
+    few = _lacking({"grpo": ours["validity"]})
+    valid = mean_of(ours["validity"])
+    yield Bar(names[0], _if_enough(few, valid.value > VALID), f"{valid}{_also(few)}.")
+    if not base["validity"]:
+        yield from (Bar(name, None, "Missing: base_playbook.") for name in names[1:])
+        return
+    gain = gain_of(ours["balanced_accuracy"], base["balanced_accuracy"])
+    above = gain.value >= BALANCED and gain.low > 0
+    yield Bar(names[1], _if_enough(few, above), f"{gain.signed}{_also(few)}.")
+    more = gain_of(ours["false_release"], base["false_release"])
+    beside = f"the base is valid in {statistics.fmean(base['validity']):.3f}, and what is invalid releases nothing"
+    yield Bar(names[2], _if_enough(few, more.value <= 0), f"{more.signed} ({beside}){_also(few)}.")
+
+
+def _if_enough(lacking: str, holds: bool) -> bool | None:
+    return None if lacking else holds
+
+
+def _also(lacking: str) -> str:
+    return f"; {lacking}" if lacking else ""
+
+
+def groupqc_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
+    lines = ["## groupqc: habits that nobody wrote down", ""]
+    lines += [
+        "Fire doors are reviewed from written summaries; five conventions of the reviewers stand in no prompt. The "
+        "same tickets of split test for all arms, at temperature 0. `false_release` is the share of failing tickets "
+        "that were passed.",
+        "",
+    ]
+    rows = [
+        [WORDS[arm], *(_cell(values_at(data, "arms", arm, figure)) for figure in GROUPQC_FIGURES)]
+        for arm in GROUPQC_ARMS
+    ]
+    for beside, words in (
+        ("checklist", "the written checklist, by a program"),
+        ("ceiling", "the ceiling: conventions known"),
+    ):
+        if beside in data:
+            rows.append([words, *(f"{data[beside][figure]:.3f}" for figure in GROUPQC_FIGURES)])
+    lines += _table(["arm", *GROUPQC_FIGURES], rows)
+    crossed = data.get("with_rules") or {}
+    cells = [
+        ["the base", *(_cell(values_at(data, "arms", arm, "balanced_accuracy")) for arm in ("base_playbook", "rules"))]
+    ]
+    for arm in ("sft", "grpo"):
+        plain, book = values_at(data, "arms", arm, "balanced_accuracy"), values_at(crossed, arm, "balanced_accuracy")
+        cells.append([WORDS[arm], _cell(plain), _cell(book)])
+    lines += [
+        "**Weights by rule book**, balanced accuracy",
+        "",
+        *_table(["weights", "mission's own rules", "searched rules"], cells),
+    ]
+    series: dict[str, list[SeedMean | None]] = {}
+    for arm in GROUPQC_ARMS:
+        found = [values_at(data, "arms", arm, figure) for figure in GROUPQC_FIGURES]
+        if any(found):
+            series[WORDS[arm]] = [mean_of(values) if values else None for values in found]
+    picture = Picture("results-groupqc.svg", "groupqc: verdicts on unseen tickets", GROUPQC_FIGURES, series)
+    return lines + _made_with(data), [picture]
+
+
+# ---------------------------------------------------------------------------------------------- ablation, soup
+
+
+def ablation_bar(data: Mapping[str, Any]) -> Bar:
+    name = "ablation: the five presets are ranked with intervals, those that do not help among them"
+    rows = {row["preset"]: row for row in data.get("presets", [])}
+    absent = [preset for preset in PRESETS if preset not in rows]
+    few = _lacking({preset: rows[preset]["seeds"] for preset in PRESETS if preset in rows})
+    told = "; ".join(filter(None, [f"Missing: {', '.join(absent)}" if absent else "", few]))
+    return Bar(name, None if told else True, (told or "All five stand below.") + ("." if told else ""))
+
+
+def ablation_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
+    ranked = sorted(data.get("presets", []), key=lambda row: -statistics.fmean(row["seeds"]))
+    plain = next((row["seeds"] for row in ranked if row["preset"] == "baseline"), [])
+    rows = []
+    for row in ranked:
+        gain = (
+            gain_of(row["seeds"], plain)
+            if plain and row["preset"] != "baseline" and len(plain) == len(row["seeds"])
+            else None
+        )
+        helps = (
+            "" if gain is None else "helps" if gain.low > 0 else "harms" if gain.high < 0 else "no difference is shown"
+        )
+        rows.append([
+            f"`{row['preset']}`", str(mean_of(row["seeds"])), gain.signed if gain else "", helps,
+            f"{row['signal']:.2f}", f"{row['stability']:.2f}", f"{row['seconds']:.0f}",
+        ])  # fmt: skip
+    heads = ["preset", "solved", "over baseline", "", "signal", "stability", "seconds"]
+    lines = ["## The five presets", "", *_table(heads, rows)]
+    for kind, told in sorted(data.get("curriculum", {}).items()):
+        lines.append(f"Curriculum `{kind}`: {mean_of(told['seeds'])}.")
+    if data.get("curriculum"):
+        lines.append("")
+    if data.get("gradient"):
+        cells = [[cell, f"{share:.2f}"] for cell, share in sorted(data["gradient"].items())]
+        lines += ["**The twelve cells under the weights of imitation**", "", *_table(["cell", "repaired"], cells)]
+    series = {"solved": [mean_of(row["seeds"]) for row in ranked]}
+    names = tuple(row["preset"] for row in ranked)
+    pictures = [Picture("results-ablation.svg", "presets of GRPO", names, series)] if ranked else []
+    return lines + _made_with(data), pictures
+
+
+def soup_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
+    rungs = tuple(dict.fromkeys(rung for arm in data.get("arms", {}).values() for rung in arm)) or ("primer", "easy")
+    rows = [[WORDS[arm], *(_cell(values_at(data, "arms", arm, rung, "solved")) for rung in rungs)] for arm in SOUP_ARMS]
+    lines = ["## soup: programs that read pages", "", *_table(["arm", *rungs], rows)]
+    series: dict[str, list[SeedMean | None]] = {}
+    for arm in SOUP_ARMS:
+        found = [values_at(data, "arms", arm, rung, "solved") for rung in rungs]
+        if any(found):
+            series[WORDS[arm]] = [mean_of(values) if values else None for values in found]
+    return lines + _made_with(data), [Picture("results-soup.svg", "soup: solved", rungs, series)]
+
+
+# ---------------------------------------------------------------------------------------------- the page
+
+
+SECTIONS = {
+    "ordebug_rl": ordebug_section,
+    "groupqc_rl": groupqc_section,
+    "ablation": ablation_section,
+    "soup_rl": soup_section,
+}
+
+
+def page(results: Mapping[str, Any]) -> tuple[str, list[Picture]]:
+    """The page as text, and its pictures."""
+    lines = [
+        "# Results: does reinforcement beat imitation?",
+        "",
+        "Made by `bench/results.py` from `results/*.json`; do not edit. Intervals are of 95 % over seeds (Student's), "
+        "and differences are taken seed by seed.",
+        "",
+        "## Which bars hold",
+        "",
+    ]
+    bars = [
+        ordebug_bar(results.get("ordebug_rl", {})),
+        *groupqc_bars(results.get("groupqc_rl", {})),
+        ablation_bar(results.get("ablation", {})),
+    ]
+    lines += [str(bar) for bar in bars] + [""]
+    missing = [f"`results/{name}.json`" for name in SECTIONS if name not in results]
+    if missing:
+        lines += [f"**Not measured yet**: {', '.join(missing)}. Nothing is claimed about them.", ""]
+    notes = [note for data in results.values() for note in data.get("notes", [])]
+    lines += [f"* {note}" for note in notes] + ([""] if notes else [])
+    pictures: list[Picture] = []
+    for name, section in SECTIONS.items():
+        if name in results:
+            told, drawn = section(results[name])
+            drawn = [picture for picture in drawn if picture.series]
+            lines += told
+            for picture in drawn:
+                lines += [f"![{picture.title}](images/{picture.file})", ""]
+            pictures += drawn
+    return "\n".join(lines).rstrip() + "\n", pictures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", type=Path, default=HERE / "results")
+    parser.add_argument("--docs", type=Path, default=HERE / "docs")
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 where the page is another")
+    given = parser.parse_args()
+    try:
+        text, pictures = page(read_results(given.results))
+    except (ResultsError, KeyError, TypeError) as error:
+        print(f"the results cannot be read: {error}", file=sys.stderr)
+        return 2
+    file = given.docs / "results.md"
+    if given.check:
+        same = file.is_file() and file.read_text(encoding="utf-8") == text
+        print(f"{file} is {'what' if same else 'not what'} the results say")
+        return 0 if same else 1
+    file.write_text(text, encoding="utf-8")
+    for picture in pictures:
+        draw(picture, given.docs / "images")
+    print(f"{file}, {len(pictures)} pictures")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

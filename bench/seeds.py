@@ -1,0 +1,99 @@
+"""Means over the seeds of a training with their intervals, and a chart of them.
+
+The interval is Student's: three seeds say as little about the next one as three can.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
+"""The quantile of 97.5 % for a mean of so many seeds."""
+Values = Sequence[float]
+
+
+class ResultsError(Exception):
+    """A file of results that cannot be read as one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeedMean:
+    """A mean over seeds with its interval; there is no interval of one seed."""
+
+    value: float
+    half: float
+    seeds: int
+
+    @property
+    def low(self) -> float:
+        return self.value - self.half
+
+    @property
+    def high(self) -> float:
+        return self.value + self.half
+
+    def __str__(self) -> str:
+        if math.isnan(self.half):
+            return f"{self.value:.3f}"
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+    @property
+    def signed(self) -> str:
+        if math.isnan(self.half):
+            return f"{self.value:+.3f}"
+        return f"{self.value:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart of bars with whiskers: rows of groups, each with a value for each series."""
+
+    file: str
+    title: str
+    groups: tuple[str, ...]
+    series: Mapping[str, Sequence[SeedMean | None]]
+
+
+def mean_of(values: Values) -> SeedMean:
+    middle, n = statistics.fmean(values), len(values)
+    half = STUDENT.get(n, 2.0) * statistics.stdev(values) / math.sqrt(n) if n > 1 else math.nan
+    return SeedMean(middle, half, n)
+
+
+def gain_of(ours: Values, theirs: Values) -> SeedMean:
+    """Seed by seed; an arm without chance has one value, which stands beside every seed of the other."""
+    if len(theirs) == 1:
+        theirs = [theirs[0]] * len(ours)
+    if len(ours) != len(theirs):
+        raise ResultsError(f"{len(ours)} and {len(theirs)} seeds cannot be compared seed by seed")
+    return mean_of([a - b for a, b in zip(ours, theirs, strict=True)])
+
+
+def draw(picture: Picture, folder: Path) -> None:
+    """A chart of bars with whiskers as SVG; the same numbers give the same bytes."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context({"svg.hashsalt": picture.file, "svg.fonttype": "none", "font.size": 9}):
+        figure, axes = plt.subplots(figsize=(8, 3.6))
+        width = 0.8 / len(picture.series)
+        for number, (name, cells) in enumerate(picture.series.items()):
+            known = [(at + number * width, cell) for at, cell in enumerate(cells) if cell is not None]
+            spread = [0.0 if math.isnan(cell.half) else cell.half for _, cell in known]
+            axes.bar(
+                [x for x, _ in known], [cell.value for _, cell in known], width, yerr=spread, label=name, capsize=2
+            )
+        axes.set_xticks([at + 0.4 - width / 2 for at in range(len(picture.groups))], picture.groups)
+        axes.set_ylim(0, 1)
+        axes.set_title(picture.title)
+        axes.legend(fontsize=7)
+        figure.tight_layout()
+        folder.mkdir(parents=True, exist_ok=True)
+        figure.savefig(folder / picture.file, metadata={"Date": None})
+        plt.close(figure)

@@ -1,0 +1,106 @@
+"""The page of results says what its files say: which bars hold, which are missed, and what is missing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "bench")]
+
+import results  # noqa: E402
+
+
+def arms_of(**shares: list[float]) -> dict[str, Any]:
+    """ordebug's arms, the same on every rung but `hard`, which nobody repairs."""
+    rungs = ("tiny", "small", "medium", "overall")
+    return {
+        "arms": {
+            arm: {rung: {"repaired_at_10": values} for rung in rungs}
+            | {"hard": {"repaired_at_10": [0.0] * len(values)}}
+            for arm, values in shares.items()
+        }
+    }
+
+
+FULL = {
+    "sft": [0.30, 0.32, 0.31],
+    "grpo": [0.50, 0.53, 0.51],
+    "sft_equal_time": [0.35, 0.37, 0.33],
+    "rejection_sft": [0.36, 0.36, 0.35],
+}
+
+
+def test_the_committed_page_is_what_the_committed_results_say() -> None:
+    text, pictures = results.page(results.read_results(ROOT / "results"))
+    assert (ROOT / "docs" / "results.md").read_text(encoding="utf-8") == text, "run python bench/results.py"
+    assert all((ROOT / "docs" / "images" / picture.file).is_file() for picture in pictures)
+
+
+@pytest.mark.parametrize(
+    ("changed", "holds", "told"),
+    [
+        ({}, True, "3 seeds"),
+        ({"grpo": [0.40, 0.43, 0.41]}, False, "+0.103"),  # better, and by less than 15 points
+        ({"grpo": [0.90, 0.05, 0.95]}, False, "over imitation"),  # better on the mean, and the interval holds 0
+        ({"rejection_sft": [0.51, 0.54, 0.52]}, False, "its own solved plays"),
+        ({"rejection_sft": []}, None, "missing: rejection_sft"),
+        ({name: values[:2] for name, values in FULL.items()}, None, "2 of 3 seeds"),
+        ({"sft": []}, None, "Missing: sft"),
+        ({"sft": [0.8, 0.8, 0.8]}, None, "no such rung"),
+    ],
+)
+def test_the_bar_of_ordebug(changed: dict[str, list[float]], holds: bool | None, told: str) -> None:
+    bar = results.ordebug_bar(arms_of(**FULL | changed))
+    assert bar.holds is holds, bar.why
+    assert told in bar.why
+
+
+def test_rungs_where_imitation_repairs_nothing_are_left_out_of_the_bar() -> None:
+    assert "hard" not in results.ordebug_bar(arms_of(**FULL)).why
+
+
+def test_the_bars_of_groupqc_are_three_and_a_base_without_chance_needs_one_seed() -> None:
+    base = {"validity": [0.4], "balanced_accuracy": [0.5], "false_release": [0.1]}
+    ours = {"validity": [1.0, 0.999, 1.0], "balanced_accuracy": [0.8, 0.78, 0.82], "false_release": [0.2, 0.21, 0.2]}
+    bars = list(results.groupqc_bars({"arms": {"base_playbook": base, "grpo": ours}}))
+    assert [bar.holds for bar in bars] == [True, True, False]
+    assert "valid in 0.400" in bars[2].why
+    assert [bar.holds for bar in results.groupqc_bars({"arms": {"grpo": ours}})] == [True, None, None]
+
+
+def test_a_preset_that_does_not_help_is_said_not_to() -> None:
+    shared = {"signal": 0.5, "stability": 1.0, "seconds": 10.0}
+    rows = [
+        {"preset": "baseline", "seeds": [0.5, 0.5, 0.52], **shared},
+        {"preset": "dynamic", "seeds": [0.6, 0.61, 0.63], **shared},
+        {"preset": "no_kl", "seeds": [0.5, 0.52, 0.49], **shared},
+    ]
+    told = results.ablation_section({"presets": rows})[0]
+    [helps] = [line for line in told if line.startswith("| `dynamic`")]
+    [idle] = [line for line in told if line.startswith("| `no_kl`")]
+    assert "| helps |" in helps
+    assert "no difference is shown" in idle
+    assert results.ablation_bar({"presets": rows}).holds is None
+
+
+def test_a_page_of_all_files_has_its_pictures_and_the_same_bytes_twice(tmp_path: Path) -> None:
+    (tmp_path / "ordebug_rl.json").write_text(json.dumps(arms_of(**FULL) | {"seconds": {"sft": [60.0]}}))
+    soup = {"arms": {"base": {"primer": {"solved": [0.0]}}}}
+    (tmp_path / "soup_rl.json").write_text(json.dumps(soup))
+    text, pictures = results.page(results.read_results(tmp_path))
+    assert [picture.file for picture in pictures] == ["results-ordebug.svg", "results-soup.svg"]
+    assert "**Not measured yet**: `results/groupqc_rl.json`" in text
+    for folder in ("a", "b"):
+        results.draw(pictures[0], tmp_path / folder)
+    drawn = [(tmp_path / folder / pictures[0].file).read_bytes() for folder in ("a", "b")]
+    assert drawn[0] == drawn[1]
+
+
+def test_values_that_are_no_list_are_refused() -> None:
+    with pytest.raises(results.ResultsError, match="one number for each seed"):
+        results.values_at({"arms": {"sft": 0.5}}, "arms", "sft")
