@@ -112,3 +112,18 @@ def dataset(
     from whet.terminal import print_lines
 
     print_lines(f"{out}: {export_dataset(config, out, tuple(overrides or ()))} tasks")
+
+
+@app.command("verifiers", no_args_is_help=True)
+def verifiers(
+    env: Annotated[str, typer.Argument(help="NAME, NAME/VARIANT, NAME:SOURCE or path/to/file.py:Name.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="New folder to write.")],
+    arg: Annotated[list[str] | None, typer.Option("--arg", "-a", help="Argument of the environment, KEY=VALUE.")] = None,
+    name: Annotated[str, typer.Option("--name", help="Name of the package. [whet_ and the environment's]")] = "",
+) -> None:
+    """Write an environment as a package for verifiers 0.3 and 0.4, its data inside."""
+    from whet.apps.interop.package import export_verifiers
+    from whet.envs.registry import parse_args
+    from whet.terminal import print_lines
+
+    print_lines(str(export_verifiers(env, out, parse_args(arg or ()), name)))
