@@ -210,4 +210,3 @@ class Exhibit:
 def _numbers(score: Score | None) -> dict[str, float]:
     """A score as plain numbers; nothing yet is no credit, for attempts that end before their play does."""
     return {} if score is None else {"reward": score.reward, "hard": score.hard, "soft": score.soft}
-

@@ -20,11 +20,13 @@ from whet.errors import WhetError
 from whet.extras import EXTRAS
 from whet.files import write_atomically
 
-TAKEN = frozenset(
-    "agentic_judge bash best_of_n browser_use claude_code codex harbor hermes_agent isolated_verifier kimi_code "
-    "mini_swe_agent nemo_gym null openclaw openenv pi prime_agent rlm single_agent terminus_2 textarena user_sim "
-    "verifiers whet".split()
-)
+_NAMES = """
+agentic_judge bash best_of_n browser_use claude_code codex harbor hermes_agent isolated_verifier kimi_code
+mini_swe_agent nemo_gym null openclaw openenv pi prime_agent rlm single_agent terminus_2 textarena user_sim
+verifiers whet
+"""
+
+TAKEN = frozenset(_NAMES.split())
 """Names that verifiers looks up among its own before it looks for a package."""
 
 EXTRA_OF = {"reasoning-gym": "interop", "soup@1": "soup"}
@@ -45,7 +47,9 @@ class VerifiersPackage:
 
 def export_verifiers(address: str, out: Path, args: Mapping[str, Any], name: str = "") -> VerifiersPackage:
     """Write the package, then load it again from where it stands: what is written is what was meant."""
-    module = name or "whet_" + re.sub(r"\W+", "_", Path(address).stem if ".py:" in address else address).strip("_").lower()
+    module = (
+        name or "whet_" + re.sub(r"\W+", "_", Path(address).stem if ".py:" in address else address).strip("_").lower()
+    )
     if not module.isidentifier() or module in TAKEN:
         raise WhetError(f"{module!r} cannot be the name of the package: give another with --name, in letters and _")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -169,15 +173,21 @@ packages = ["{module}"]
 
 
 def _readme(module: str, address: str, env: Environment, lines: tuple[str, ...]) -> str:
+    made_of = Path(address).name if ".py:" in address or ":/" in address else address
     shown = ", ".join(f"{split}: {'unbounded' if (n := env.size(split)) is None else n}" for split in SHOWN)
-    four = f'''    vf-eval {module} -m MODEL -n 5 --env.agent.harness.id null --env.agent.runtime.type subprocess --no-push
-''' if "0.4" in lines else "It offers tools or asks more than once, so it is not for verifiers 0.4.\n"
+    four = (
+        f"""    vf-eval {module} -m MODEL -n 5 --env.agent.harness.id null --env.agent.runtime.type subprocess --no-push
+"""
+        if "0.4" in lines
+        else "It offers tools or asks more than once, so it is not for verifiers 0.4.\n"
+    )
     return f"""# {module}
 
 {_plain(env.about or env.name)}
 
-An environment of Whet for verifiers {" and ".join(lines)}. It was made of `{Path(address).name if ".py:" in address else address}`,
-fingerprint `{env.fingerprint}`; loaded where another one comes out, it refuses. Tasks: {shown}. The test split is not in it.
+An environment of Whet for verifiers {" and ".join(lines)}, made of `{made_of}`.
+Its fingerprint is `{env.fingerprint}`; loaded where another one comes out, it refuses.
+Tasks: {shown}. The test split is not in it.
 
 With verifiers 0.3:
 

@@ -13,6 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from whet.envs.arguments import Argument, accept
 from whet.envs.base import Environment, Play, call, work
 from whet.envs.fingerprint import fingerprint
@@ -164,16 +166,14 @@ def _message(fields: Mapping[str, Any]) -> Message:
 def _wired(reply: Reply) -> Json:
     """A reply as the library's own clients bring it: what is wrong with a call is for its environment to say."""
     wired: Json = {"content": reply.text, "finish": reply.finish}
-    calls = [_call(found) for found in (*reply.calls, *(bad for bad in reply.malformed if bad.name))]
+    calls: list[ToolCall | MalformedCall] = [*reply.calls, *(bad for bad in reply.malformed if bad.name)]
     if calls:
-        wired["tool_calls"] = calls
+        wired["tool_calls"] = [_call(found) for found in calls]
     wired["usage"] = {"prompt": reply.usage.prompt_tokens, "completion": reply.usage.completion_tokens}
     return wired
 
 
 def _call(found: ToolCall | MalformedCall) -> Json:
-    import orjson
-
     raw = found.raw
     if not raw and isinstance(found, ToolCall):
         raw = orjson.dumps(dict(found.arguments)).decode()
@@ -212,9 +212,7 @@ class VerifiersFamily:
         return VerifiersEnvironment(self.name, settings, given.get("solved_at"), given.get("deadline", 300.0))
 
 
-V1_FAMILY = VerifiersFamily(
-    "verifiers", "v1", "an installed taskset of verifiers 0.4: verifiers:MODULE", V1_ARGUMENTS
-)
+V1_FAMILY = VerifiersFamily("verifiers", "v1", "an installed taskset of verifiers 0.4: verifiers:MODULE", V1_ARGUMENTS)
 V0_FAMILY = VerifiersFamily(
     "verifiers0", "v0", "an installed environment of verifiers up to 0.3: verifiers0:MODULE", ARGUMENTS
 )

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -63,6 +65,11 @@ class PeerSettings:
         return orjson.dumps(asdict(self), option=orjson.OPT_SORT_KEYS).decode()
 
 
+def _path() -> str:
+    """Where programs are found, at last beside Whet's own, where a uv may be: without one, a harness fetches it."""
+    return os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)))
+
+
 class Peer:
     """A worker at work. `welcome` is what it found."""
 
@@ -82,9 +89,11 @@ class Peer:
                     stdout=subprocess.DEVNULL,
                     stderr=self._said,
                     start_new_session=True,
+                    env={**os.environ, "PATH": _path()},
                 )
             except OSError as problem:
                 ours.close()
+                self._said.close()
                 raise WhetError(f"{settings.python} cannot be started: {problem.strerror}") from None
         self._channel = ours
         self._stream = ours.makefile("rb")
@@ -144,6 +153,8 @@ class Peer:
         self._process.wait()
         self._said.seek(0)
         lines = self._said.read().decode(errors="replace").strip().splitlines()
+        self._stream.close()
+        self._said.close()
         return lines[-1][:300] if lines else f"exit status {self._process.returncode}"
 
 
@@ -161,7 +172,7 @@ def peer_for(settings: PeerSettings) -> Peer:
 
 
 def step(settings: Mapping[str, Any], request: Mapping[str, Any], seconds: float) -> Json:
-    """A request of a play, as a work: what the worker answers. A fault of its is a value here, for the play to raise."""
+    """A request of a play, as a work: what the worker answers. A fault is a value here, for the play to raise."""
     try:
         return peer_for(PeerSettings(**settings)).ask(request, seconds)
     except FaultError as error:

@@ -68,7 +68,9 @@ def opened(settings: Json) -> Any:
             f"verifiers {found} is of the line {line}, not {settings['line']}: use {scheme}{settings['module']}, "
             "or name an interpreter with the other line (-a python=PATH)"
         )
-    sys.path.insert(0, settings["folder"])  # as for whoever starts Python in the folder that Whet was started in
+    # As for whoever starts Python in the folder that Whet was started in, servers of tools included.
+    sys.path.insert(0, settings["folder"])
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (settings["folder"], os.environ.get("PYTHONPATH"))))
     if line == V0:
         from .line0 import Line0
 

@@ -1,4 +1,4 @@
-"""An environment of the v0 line (`load_environment`): its own loop runs, and its client is whoever brings the replies."""
+"""An environment of the v0 line (`load_environment`): its own loop runs, its client is whoever brings the replies."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import verifiers as vf
+from verifiers.types import Response, ResponseMessage, ToolCall
+
 from .attempts import Attempt, Json, Refusal, fault, plain, told, tool
 from .source import source_digest
-from verifiers.types import Response, ResponseMessage, ToolCall
 
 GRADER_ERRORS: contextvars.ContextVar[list[str]] = contextvars.ContextVar("GRADER_ERRORS")
 """What the reward functions of the attempt raised: the library counts each as 0.0 and goes on."""
@@ -62,9 +63,7 @@ class ReplyClient(vf.Client):
         super().__init__(None)
         self._attempt = attempt
 
-    async def get_response(
-        self, prompt: Any, model: str, sampling_args: Any, tools: Any = None, **_: Any
-    ) -> Response:
+    async def get_response(self, prompt: Any, model: str, sampling_args: Any, tools: Any = None, **_: Any) -> Response:
         messages = [plain(message) for message in prompt]
         reply = await self._attempt.ask(messages, [tool(spec) for spec in tools or ()])
         calls = [ToolCall(**call) for call in reply.get("tool_calls") or ()]

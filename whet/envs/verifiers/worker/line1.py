@@ -7,17 +7,19 @@ import contextlib
 import inspect
 import itertools
 import os
+import shutil
 from typing import Any
 
 import verifiers.v1 as vf
-from .attempts import Attempt, Json, Refusal, fault, plain, told
-from .bridge import Bridge
-from .source import source_digest
 from verifiers.v1.configs.agent import AgentConfig
 from verifiers.v1.graph import MessageNode
 from verifiers.v1.state import state_cls
 from verifiers.v1.trace import AgentInfo, ModelCall, TraceTask
 from verifiers.v1.utils.decorators import discover_decorated
+
+from .attempts import Attempt, Json, Refusal, fault, plain, told
+from .bridge import Bridge
+from .source import source_digest
 
 KEY = "WHET_WORKER_KEY"
 """The variable of the key that the library wants for an endpoint; ours asks for none."""
@@ -40,6 +42,8 @@ class Line1:
         self._ways = [HARNESS if settings["harness"] else self._way(task) for task in self._tasks]
         if settings["runtime"] == "subprocess" and any(task.NEEDS_CONTAINER for task in self._tasks):
             raise Refusal(f"{self._module} needs a container: name its runtime, as in -a runtime=docker")
+        if HARNESS in self._ways and shutil.which("uv") is None:
+            raise Refusal(f"{self._module} needs a harness of verifiers, which needs uv: put it on the PATH")
         self._bridge = Bridge()
         self._serving: contextlib.AsyncExitStack | None = None
         self._opening = asyncio.Lock()
