@@ -14,6 +14,7 @@ import os
 import sys
 import time
 import urllib.request
+from pathlib import Path
 from typing import Any
 
 os.environ["HOME_KEY"] = "none"
@@ -93,7 +94,7 @@ def v1(module: str, url: str, tasks: int, concurrency: int, how: str) -> list[di
 
 def main() -> None:
     line, module, url, tasks, concurrency, *how = sys.argv[1:]
-    sys.path.insert(0, os.getcwd())
+    sys.path.insert(0, str(Path.cwd()))
     began = time.perf_counter()
     if line == "v0":
         scores = v0(module, url, int(tasks), int(concurrency))

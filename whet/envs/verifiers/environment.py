@@ -39,7 +39,7 @@ from whet.types import (
 
 ARGUMENTS = (
     Argument("python", str, "", "interpreter that has verifiers and the environment; [the one of Whet]"),
-    Argument("args", dict[str, Any], {}, "what the environment itself takes, as in -a args.split=train"),
+    Argument("args", dict, {}, "what the environment itself takes, as in -a args.split=train"),
     Argument("tasks", int, 1000, "how many of its tasks to load, the first ones"),
     Argument("solved_at", float | None, None, "reward from which a task counts as solved; [its own threshold, or 1]"),
     Argument("deadline", float, 300.0, "seconds for one step of the environment"),

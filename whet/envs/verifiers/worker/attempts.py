@@ -12,7 +12,7 @@ PATIENCE = 3600.0
 """Seconds that an attempt waits for a reply; who is gone longer does not come back."""
 
 
-class Refusal(Exception):
+class WorkerRefusal(Exception):
     """Why an environment cannot be played here, in a line."""
 
 
@@ -24,7 +24,7 @@ def fault(kind: str, message: str) -> Json:
     return {"fault": {"kind": kind, "message": message}}
 
 
-class Attempt:
+class WorkerAttempt:
     """Steps come out (`ask`, `end` or `fault`), replies go in."""
 
     def __init__(self, number: int) -> None:
@@ -57,7 +57,7 @@ class Attempt:
     async def ask(self, messages: list[Json], tools: list[Json]) -> Json:
         """The reply to a whole conversation, of which only what is new goes out: what was said stays as it was said."""
         if [_gist(message) for message in messages[: len(self._said)]] != [_gist(message) for message in self._said]:
-            raise Refusal("it rewrites what was said before, and a conversation here is only ever continued")
+            raise WorkerRefusal("it rewrites what was said before, and a conversation here is only ever continued")
         self._steps.put_nowait({"ask": {"messages": messages[len(self._said) :], "tools": tools}})
         reply = await asyncio.wait_for(self._replies.get(), PATIENCE)
         self._said = [*messages, {"role": "assistant", **reply}]
@@ -71,7 +71,7 @@ def _gist(message: Json) -> tuple[Any, ...]:
 
 
 def plain(message: Any) -> Json:
-    """A message of either line as a dictionary with text alone; `Refusal` where it holds an image."""
+    """A message of either line as a dictionary with text alone; `WorkerRefusal` where it holds an image."""
     fields = message if isinstance(message, dict) else message.model_dump()
     made: Json = {"role": fields["role"], "content": _text(fields.get("content"))}
     if fields.get("tool_calls"):
@@ -93,7 +93,7 @@ def _text(content: Any) -> str:
     parts = [part if isinstance(part, dict) else part.model_dump() for part in content]
     strange = next((part["type"] for part in parts if part.get("type") != "text"), "")
     if strange:
-        raise Refusal(f"a message holds {strange}: only text can be played here")
+        raise WorkerRefusal(f"a message holds {strange}: only text can be played here")
     return "".join(part["text"] for part in parts)
 
 

@@ -10,25 +10,25 @@ import asyncio
 import json
 from typing import Any
 
-from .attempts import Attempt, Json, plain, told, tool
+from .attempts import Json, WorkerAttempt, plain, told, tool
 
 MOST = 64 << 20
 
 
 class Bridge:
     def __init__(self) -> None:
-        self._attempts: dict[str, Attempt] = {}
+        self._attempts: dict[str, WorkerAttempt] = {}
         self._port = 0
 
     async def start(self) -> None:
         server = await asyncio.start_server(self._connected, "127.0.0.1", 0, limit=MOST)
         self._port = server.sockets[0].getsockname()[1]
 
-    def open(self, attempt: Attempt) -> str:
+    def open(self, attempt: WorkerAttempt) -> str:
         self._attempts[str(attempt.number)] = attempt
         return f"http://127.0.0.1:{self._port}/{attempt.number}"
 
-    def close(self, attempt: Attempt) -> None:
+    def close(self, attempt: WorkerAttempt) -> None:
         self._attempts.pop(str(attempt.number), None)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -13,7 +13,7 @@ import socket
 import sys
 from typing import Any
 
-from .attempts import Attempt, Json, Refusal, told
+from .attempts import Json, WorkerAttempt, WorkerRefusal, told
 
 MOST = 64 << 20
 """Bytes that a line may have."""
@@ -31,13 +31,13 @@ def main(descriptor: int) -> None:
     try:
         environment = opened(settings)
         welcome: Json = environment.welcome()
-    except Refusal as refusal:
+    except WorkerRefusal as refusal:
         welcome = {"refused": str(refusal)}
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the environment's own code, whatever it raises
         welcome = {"refused": f"{settings['module']} cannot be loaded: {told(error)}"}
     channel.sendall(json.dumps(welcome).encode() + b"\n")
     if "refused" not in welcome:
-        asyncio.run(Desk(environment).serve(channel))
+        asyncio.run(WorkerDesk(environment).serve(channel))
     os._exit(0)  # threads and exit hooks of the environment may not hold it
 
 
@@ -52,19 +52,19 @@ def _first_line(channel: socket.socket) -> bytes:
 
 
 def opened(settings: Json) -> Any:
-    """The environment that the settings name; a `Refusal` where the library is missing or of another line."""
+    """The environment that the settings name; a `WorkerRefusal` where the library is missing or of another line."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         found = version("verifiers")
     except PackageNotFoundError:
-        raise Refusal(f"verifiers is not installed for {sys.executable}") from None
+        raise WorkerRefusal(f"verifiers is not installed for {sys.executable}") from None
     line = line_of(found)
     if line is None:
-        raise Refusal(f"verifiers {found} is neither of the lines known here (v0: 0.1.14 to 0.3.x, v1: 0.4.x)")
+        raise WorkerRefusal(f"verifiers {found} is neither of the lines known here (v0: 0.1.14 to 0.3.x, v1: 0.4.x)")
     if line != settings["line"]:
         scheme = {V0: "verifiers0:", V1: "verifiers:"}[line]
-        raise Refusal(
+        raise WorkerRefusal(
             f"verifiers {found} is of the line {line}, not {settings['line']}: use {scheme}{settings['module']}, "
             "or name an interpreter with the other line (-a python=PATH)"
         )
@@ -86,12 +86,12 @@ def line_of(version: str) -> str | None:
     return next((line for line, (first, end) in KNOWN.items() if first <= numbers < end), None)
 
 
-class Desk:
+class WorkerDesk:
     """Answers requests as they come, many at a time."""
 
     def __init__(self, environment: Any) -> None:
         self._environment = environment
-        self._attempts: dict[int, Attempt] = {}
+        self._attempts: dict[int, WorkerAttempt] = {}
         self._count = 0
 
     async def serve(self, channel: socket.socket) -> None:
@@ -117,7 +117,7 @@ class Desk:
     async def _begin(self, request: Json) -> Json:
         self._count += 1
         number = self._count
-        attempt = self._attempts[number] = Attempt(number)
+        attempt = self._attempts[number] = WorkerAttempt(number)
         attempt.start(self._environment.play(attempt, request["task"]))
         return await self._next(attempt)
 
@@ -134,7 +134,7 @@ class Desk:
             attempt.cancel()
         return {}
 
-    async def _next(self, attempt: Attempt) -> Json:
+    async def _next(self, attempt: WorkerAttempt) -> Json:
         step = await attempt.step()
         if "ask" not in step:
             self._attempts.pop(attempt.number, None)

@@ -12,7 +12,7 @@ from typing import Any
 import verifiers as vf
 from verifiers.types import Response, ResponseMessage, ToolCall
 
-from .attempts import Attempt, Json, Refusal, fault, plain, told, tool
+from .attempts import Json, WorkerAttempt, WorkerRefusal, fault, plain, told, tool
 from .source import source_digest
 
 GRADER_ERRORS: contextvars.ContextVar[list[str]] = contextvars.ContextVar("GRADER_ERRORS")
@@ -28,7 +28,7 @@ class Line0:
         self._env: Any = vf.load_environment(self._module, **settings["args"])
         rubrics = list(_rubrics(self._env))
         if any(rubric.has_group_rewards for rubric in rubrics):
-            raise Refusal(f"{self._module} scores attempts in groups, and here each attempt is scored by itself")
+            raise WorkerRefusal(f"{self._module} scores attempts in groups, and here each attempt is scored by itself")
         for rubric in rubrics:
             rubric.funcs = [_watched(function) for function in rubric.funcs]
         self._rows = _rows(self._env, settings["most"])
@@ -42,7 +42,7 @@ class Line0:
             "tasks": tasks,
         }
 
-    async def play(self, attempt: Attempt, number: int) -> Json:
+    async def play(self, attempt: WorkerAttempt, number: int) -> Json:
         errors: list[str] = []
         GRADER_ERRORS.set(errors)
         row, _ = self._rows[number]
@@ -59,7 +59,7 @@ class Line0:
 class ReplyClient(vf.Client):
     """A client whose answers come from outside. Of the library's own way to a model nothing is used."""
 
-    def __init__(self, attempt: Attempt) -> None:
+    def __init__(self, attempt: WorkerAttempt) -> None:
         super().__init__(None)
         self._attempt = attempt
 

@@ -17,7 +17,7 @@ from verifiers.v1.state import state_cls
 from verifiers.v1.trace import AgentInfo, ModelCall, TraceTask
 from verifiers.v1.utils.decorators import discover_decorated
 
-from .attempts import Attempt, Json, Refusal, fault, plain, told
+from .attempts import Json, WorkerAttempt, WorkerRefusal, fault, plain, told
 from .bridge import Bridge
 from .source import source_digest
 
@@ -41,9 +41,9 @@ class Line1:
         self._tasks: list[Any] = list(itertools.islice(iter(self._env.taskset), settings["most"]))
         self._ways = [HARNESS if settings["harness"] else self._way(task) for task in self._tasks]
         if settings["runtime"] == "subprocess" and any(task.NEEDS_CONTAINER for task in self._tasks):
-            raise Refusal(f"{self._module} needs a container: name its runtime, as in -a runtime=docker")
+            raise WorkerRefusal(f"{self._module} needs a container: name its runtime, as in -a runtime=docker")
         if HARNESS in self._ways and shutil.which("uv") is None:
-            raise Refusal(f"{self._module} needs a harness of verifiers, which needs uv: put it on the PATH")
+            raise WorkerRefusal(f"{self._module} needs a harness of verifiers, which needs uv: put it on the PATH")
         self._bridge = Bridge()
         self._serving: contextlib.AsyncExitStack | None = None
         self._opening = asyncio.Lock()
@@ -100,7 +100,7 @@ class Line1:
             return fault("grader_raised", told(error.__cause__ or error))
         return _end(trace)
 
-    async def play(self, attempt: Attempt, number: int) -> Json:
+    async def play(self, attempt: WorkerAttempt, number: int) -> Json:
         """The attempt in their own harness, which reaches us as an endpoint."""
         await self._serve()
         url = self._bridge.open(attempt)
