@@ -39,7 +39,9 @@ class Line1:
         self._env: Any = vf.load_environment(config)
         self._agent = AgentConfig.model_validate({"model": "whet", "runtime": {"type": "subprocess"}})
         self._tasks: list[Any] = list(itertools.islice(iter(self._env.taskset), settings["most"]))
-        self._ways = [HARNESS if settings["harness"] else self._way(task) for task in self._tasks]
+        self._ways = [self._way(task) for task in self._tasks]
+        if settings["harness"]:
+            self._ways = [HARNESS] * len(self._tasks)
         if settings["runtime"] == "subprocess" and any(task.NEEDS_CONTAINER for task in self._tasks):
             raise WorkerRefusal(f"{self._module} needs a container: name its runtime, as in -a runtime=docker")
         if HARNESS in self._ways and shutil.which("uv") is None:
@@ -68,10 +70,14 @@ class Line1:
         own = any(getattr(kind, hook) is not getattr(vf.Task, hook) for hook in ("setup", "finalize", "stage_verifier"))
         hooked = task.hooks("stop") or discover_decorated(task, "intercept")
         tools = kind.toolsets(task.config) or self._env.taskset.toolsets(self._env.taskset.config)
+        if tools:
+            raise WorkerRefusal(
+                f"{self._module} brings tools, and servers of tools of this line are not played here yet"
+            )
         signals = [*task.hooks("reward"), *task.hooks("metric"), *(judge.score for judge in task.plugged_judges())]
         runs = kind.NEEDS_CONTAINER or any(map(_needs_runtime, signals))
         plain_env = type(self._env).__name__ == "SingleAgentEnv"
-        simple = plain_env and task.data.prompt is not None and not (own or hooked or tools or runs or task.data.skills)
+        simple = plain_env and task.data.prompt is not None and not (own or hooked or runs or task.data.skills)
         return LOOP if simple else HARNESS
 
     async def score(self, number: int, reply: Json) -> Json:
