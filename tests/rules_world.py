@@ -118,6 +118,24 @@ class Crates(Environment):
         return text if text in ("pass", "fail") else None
 
 
+class CrateLanguage:
+    """A predicate names a verdict and what a crate must look like for it."""
+
+    def says(self, predicate: Mapping[str, Any], task: Task) -> str | None:
+        fits = all(task.data[name] == value for name, value in predicate.items() if name != "verdict")
+        return str(predicate["verdict"]) if fits else None
+
+    def unruled(self, task: Task) -> str:
+        return "fail" if task.data["seal"] == "broken" else "pass"
+
+
+class SpokenCrates(Crates):
+    """Crates whose rules run."""
+
+    def rule_language(self, task: Task) -> Any:
+        return CrateLanguage()
+
+
 def target(request: Request) -> str:
     """Follows the rules in its prompt, and errs in 4 of 100 draws."""
     text = request.messages[-1].text

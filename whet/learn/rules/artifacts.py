@@ -106,7 +106,7 @@ def _new_rule(record: OperationRecord) -> str:
 
 
 def _figures(search: RuleSearch, record: OperationRecord) -> dict[str, Any]:
-    """Screen, gate and noise floor, None where an operation did not come so far."""
+    """Screen, gate, what could be released and the noise floor, None where an operation did not come so far."""
     screen = record.screen
     row: dict[str, Any] = {
         "screen_n": screen.tickets if screen else None,
@@ -124,6 +124,8 @@ def _figures(search: RuleSearch, record: OperationRecord) -> dict[str, Any]:
     for guard in data.get("guards", ()):
         name = guard["metric"].partition("(")[0]
         row |= {f"{name}_change": guard["difference"], f"{name}_bound": guard["harm"], f"{name}_limit": guard["bound"]}
+    releases = record.releases
+    row |= {f"release_{name}": getattr(releases, name, None) for name in ("tickets", "rise", "upper", "limit")}
     return row | (search.noise.as_data() if search.noise else {})
 
 

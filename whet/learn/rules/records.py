@@ -68,6 +68,11 @@ class ReleaseReading:
     def holds(self) -> bool:
         return self.upper <= self.limit
 
+    @property
+    def hopeless(self) -> bool:
+        """Whether what was seen is past the limit already, chance aside."""
+        return self.rise > self.limit
+
     def __str__(self) -> str:
         return (
             f"false releases move by {self.rise:+.4f} of the failing tickets, at most by {self.upper:.4f}; "

@@ -46,29 +46,32 @@ class ReleaseWatch:
         return cls(shop, config, further_tickets(shop, config))
 
     async def read(self, branch: Branch, record: OperationRecord) -> ReleaseReading | None:
-        """What it does to false releases; None where its rules do not say where they speak, or it can release none."""
+        """What it does to false releases; None where its rules do not say where they speak, or nothing reports them.
+
+        Before the gate has drawn the candidate it rests on further tickets alone, after it on both.
+        """
         speaks = self._speaks(branch.book, record.book)
-        if speaks is None or record.policy is None or record.judgement is None or (place := self._place()) is None:
+        if speaks is None or record.policy is None or (place := self._place()) is None:
             return None
         before = {task: list(row) for task, row in enumerate(branch.bank.readings)}
         after: dict[int, list[Reading]] = {task: [] for task in before}
-        for draw, reading in record.judgement.decision.draws:
+        for draw, reading in record.judgement.decision.draws if record.judgement is not None else ():
             (after if draw.arm == "candidate" else before)[draw.task].append(reading)
-        failing = [task for task in before if _mean(before[task], place) is not None]
+        known = [task for task in before if before[task]]
+        failing = [task for task in known if _mean(before[task], place) is not None]
         if not failing:
             return None
-        concerned = [task for task in failing if speaks(self._task(self.shop.select[task]))]
+        drawn = [task for task in known if after[task]]
+        concerned = [task for task in failing if after[task] and speaks(self._task(self.shop.select[task]))]
         harms = [_harm(before[task], after[task], place) for task in concerned]
-        whole = len(failing) * (1.0 + len(self.further) / len(self.shop.select))
-        first = self._reading(harms, whole)
-        if first.rise > first.limit:  # what the gate's own tickets say is more than further ones could make up for
-            return first
+        share = len(failing) / len(known)
         beyond = [task for task in self.further if speaks(self._task(task))]
-        if beyond:
-            sides = [await self._drawn(policy, beyond) for policy in (branch.policy, record.policy)]
-            pairs = [(sides[0].get(task), sides[1].get(task)) for task in beyond]
-            harms += [_harm([old], [new], place) for old, new in pairs if _mean([old], place) is not None]
-        return self._reading(harms, whole)
+        old = await self._drawn(branch.policy, beyond)
+        fails = [task for task in beyond if _mean([old.get(task)], place) is not None]
+        new = await self._drawn(record.policy, fails)
+        harms += [_harm([old[task]], [new.get(task)], place) for task in fails]
+        seen = len(drawn) + len(self.further)
+        return self._reading(harms, share * seen) if seen else None
 
     def _speaks(self, before: RuleBook, after: RuleBook | None) -> Callable[[Task], bool] | None:
         """Whether a ticket may be released by the change from one book to the other."""
@@ -102,7 +105,7 @@ class ReleaseWatch:
         return ReleaseReading(len(harms), failing, total / failing, upper, limit)
 
     async def _drawn(self, policy: Policy, tasks: Sequence[int]) -> dict[int, Reading]:
-        rolled = await self.shop.roll(CONFIRM, policy, tasks, split="select")
+        rolled = await self.shop.roll(CONFIRM, policy, tasks, split="select") if tasks else ()
         return {rollout.ticket.index: self.shop.gate.read(rollout.score) for rollout in rolled if _scored(rollout)}
 
     def _task(self, index: int) -> Task:

@@ -1,4 +1,4 @@
-"""The review of a round's candidates: a few tickets of the propose pool, the gate, and what they could release.
+"""The review of a round's candidates: a few tickets of the propose pool, what they could release, and the gate.
 
 A proposer that counts on the propose pool what each operation is worth brings the best first. Then what stands behind
 one that has passed waits: the next book is another, and it would have to be judged against that one anyway.
@@ -58,6 +58,10 @@ class RuleReview:
         branch = part.branch
         assert record.operation is not None
         assert record.policy is not None
+        record.releases = await self.watch.read(branch, record)
+        if record.releases is not None and record.releases.hopeless:
+            self.settle(part, record, "harmful", str(record.releases))
+            return False
         candidate = Candidate(record.policy, (record.operation,), ORIGIN, record.round)
         purpose = f"{where}/c{record.index}"
         judged = await self.judge.weigh(purpose, candidate, branch.policy, branch.bank, share=self.share)
