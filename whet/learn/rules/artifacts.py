@@ -34,7 +34,9 @@ class RuleFiles:
 
     def write(self, folder: Path, search: RuleSearch) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / "splits.json", {"train": list(search.tasks), "select": list(search.shop.select)})
+        further = () if search.config.rules.audit_only else search.review.watch.further
+        pools = {"train": search.tasks, "select": search.shop.select, "confirm": further}
+        write_json(folder / "splits.json", {name: list(tickets) for name, tickets in pools.items()})
         self._write_books(folder, search)
         if search.config.rules.audit_only:
             write_audit(folder, search)

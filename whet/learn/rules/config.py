@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from whet.config.load import merge
 from whet.config.schema import Section
@@ -127,11 +127,14 @@ class RulesConfig(TrainConfig):
         merge(merged, data)
         rules, train = (_plain(merged.get(name, {})) for name in ("rules", "train"))
         if isinstance(rules, Mapping) and isinstance(train, Mapping) and rules.get("audit_only"):
-            merged["train"] = {"test": 0, **train}
+            merged["train"] = {**train, "test": 0}  # there is nothing to claim, so the sealed test stays closed
         gate = merged.get("gate", {})
         if isinstance(gate, Mapping) and gate.get("name", "paired") == "paired":
-            bounds = BoundsSection.model_validate(_plain(merged.get("bounds", {})))
-            costs = CostsSection.model_validate(_plain(merged.get("costs", {})))
+            try:
+                bounds = BoundsSection.model_validate(_plain(merged.get("bounds", {})))
+                costs = CostsSection.model_validate(_plain(merged.get("costs", {})))
+            except ValidationError:
+                return merged  # refused below, where the key is known
             made = {"guards": guards(bounds, costs), "max_regressions": bounds.regressions}
             merged["gate"] = {**made, **gate}
         return merged

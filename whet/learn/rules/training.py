@@ -83,7 +83,7 @@ class RuleSearch(Training):
         self.mission = one_mission(env, {"train": self.tasks, "select": self.shop.select})
         refuse_strange_golden(env, self.config.rules.golden)
         start = self.judge.initial
-        book = first_book(env, self.tasks, start.playbook)
+        book = first_book(env, self.tasks, start.playbook, self.mission)
         start = replace(start, playbook=book.within(start.playbook))
         self.judge.initial = start
         self.judge.current = self.judge.best = Standing(start, origin="initial_book")
