@@ -1,6 +1,6 @@
 """Rule search on missions with planted conventions and one rule that is too strict, judged by a simulated reviewer.
 
-    python bench/rules.py [--quick] [--json FILE] [--workers N] [--seeds N] [--first N] [--raw FILE]
+    python bench/rules.py [--quick] [--json FILE] [--workers N] [--seeds N] [--first N] [--raw FILE [--kept]]
 
 The reviewer goes by the checklist and by its book, overlooks a rule in one draw of ten, turns a verdict in 3 of 100,
 and tosses a coin over tickets that show something good and bad at once. Verdicts are votes of three. The miner
@@ -134,7 +134,7 @@ def rows_of(found: dict[tuple[str, float], Figures]) -> Iterator[Row]:
             still.value >= SAME,
             condition=f"{len(same.runs)} runs; {still}",
         )
-    if (UNCAPPED, BAR_LEVEL) in found:
+    if {(WHET, BAR_LEVEL), (UNCAPPED, BAR_LEVEL)} <= found.keys():
         yield from cost_rows(found[WHET, BAR_LEVEL], found[UNCAPPED, BAR_LEVEL])
 
 
@@ -200,32 +200,45 @@ def cost_rows(ours: Figures, theirs: Figures) -> Iterator[Row]:
 
 def plans(seeds: Sequence[int]) -> list[RunPlan]:
     """What the bars are about first: a bench that is stopped early has told that."""
-    found = [RunPlan(kind, BAR_LEVEL, seed) for seed in seeds for kind in (WHET, UNCAPPED, A_A)]
-    found += [RunPlan(A_A, BAR_LEVEL, seed + A_A_APART) for seed in seeds]
     others = [level for level in LEVELS if level != BAR_LEVEL]
+    found = [RunPlan(kind, BAR_LEVEL, seed) for kind in (WHET, UNCAPPED, A_A) for seed in seeds]
+    found += [RunPlan(WHET, level, seed) for seed in seeds for level in others]
     found += [RunPlan(PUBLISHED, BAR_LEVEL, seed) for seed in seeds]
-    found += [RunPlan(kind, level, seed) for seed in seeds for level in others for kind in (WHET, PUBLISHED)]
+    found += [RunPlan(A_A, BAR_LEVEL, seed + A_A_APART) for seed in seeds]
+    found += [RunPlan(PUBLISHED, level, seed) for seed in seeds for level in others]
     return found
+
+
+def known_runs(raw: Path | None) -> dict[RunPlan, RunFigures]:
+    """The runs that a file of before holds."""
+    lines = raw.read_text().splitlines() if raw is not None and raw.exists() else []
+    rows = [json.loads(line) for line in lines]
+    return {RunPlan(**row["plan"]): RunFigures(**row["figures"]) for row in rows}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few minutes: the same rows, wider intervals")
     parser.add_argument("--json", type=Path, help="also write the rows here")
-    parser.add_argument("--raw", type=Path, help="write every run here, a line each, as it ends")
+    parser.add_argument("--raw", type=Path, help="keep every run here as it ends; what stands in it is not run again")
+    parser.add_argument("--kept", action="store_true", help="run nothing: the rows of what stands in the raw file")
     parser.add_argument("--workers", type=int, default=1, help="processes side by side")
     parser.add_argument("--seeds", type=int, help="worlds; by default 30, with --quick 3")
     parser.add_argument("--first", type=int, default=100, help="the first world")
     given = parser.parse_args()
     seeds = range(given.first, given.first + (given.seeds or (3 if given.quick else 30)))
-    todo = plans(seeds)
-    found: dict[tuple[str, float], Figures] = {}
+    planned, known = plans(seeds), known_runs(given.raw)
+    todo = [] if given.kept else [plan for plan in planned if plan not in known]
     for plan, figures in zip(todo, worked_off(todo, given.workers), strict=True):
-        found.setdefault((plan.kind, plan.ambiguous), Figures()).runs.append(figures)
+        known[plan] = figures
         print(f"# {plan} {figures}", flush=True)
         if given.raw:
             with given.raw.open("a") as file:
                 file.write(json.dumps({"plan": asdict(plan), "figures": asdict(figures)}) + "\n")
+    found: dict[tuple[str, float], Figures] = {}
+    for plan in planned:
+        if plan in known:
+            found.setdefault((plan.kind, plan.ambiguous), Figures()).runs.append(known[plan])
     report(rows_of(found), given.json)
 
 

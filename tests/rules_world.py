@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders import FromFunction
+from learn_world import laid_over, trained_by
 
 from whet.config.load import validate
 from whet.envs.base import Baseline, Environment, Messages, Play, ask
 from whet.keys import seed_for
 from whet.learn.rules.config import RulesConfig
 from whet.models.base import Request
-from whet.run.api import train
 from whet.run.train import TrainResult
 from whet.types import Label, Playbook, Rollout, Rule, Score, Split, Task, user
 
@@ -178,9 +177,7 @@ def config(**sections: Any) -> RulesConfig:
         "optimizer": {"model": "test:function"},
         "train": {"steps": 6, "patience": 2},
     }
-    for name, section in sections.items():
-        base[name] = {**base.get(name, {}), **section} if isinstance(section, dict) else section
-    return validate(RulesConfig, base, "test")
+    return validate(RulesConfig, laid_over(base, sections), "test")
 
 
 def searched(
@@ -194,15 +191,7 @@ def searched(
     **options: Any,
 ) -> TrainResult:
     """A whole run; it lies in `folder / yard 0 / run`."""
-    proposer = FromFunction(optimiser)
-    proposer.fingerprint = "crate-optimiser-1"
-    return train(
-        settings or config(),
-        env=env or Crates(),
-        model=FromFunction(target),
-        optimizer=proposer,
-        playbook=playbook,
-        runs=folder,
-        name="run",
-        **options,
+    models = (target, optimiser)
+    return trained_by(
+        settings or config(), env or Crates(), models, "crate-optimiser-1", (folder, "run"), playbook, **options
     )

@@ -126,8 +126,11 @@ class World:
         self._released: dict[str, float] = {}
         self.rng = Random(seed_for("bench", "rules", plan.seed))
 
-    def strict_rule(self, number: int) -> Rule:
-        """A requirement that no reviewer has, and that ten to thirty of a hundred good tickets do not meet."""
+    def strict_rules(self, number: int) -> list[Rule]:
+        """A requirement that no reviewer has, and that ten to thirty of a hundred good tickets do not meet.
+
+        In a few worlds there is none to be had: everything that is missing so often is also a fault. They do without.
+        """
         tasks = [self.env.task("train", index) for index in range(PROPOSE, PROPOSE + 150)]
         good = sum(
             1 << place
@@ -142,8 +145,10 @@ class World:
             and 0.10 <= (feature.fires & good).bit_count() / good.bit_count() <= 0.30
             and not self._resembles(feature.fires, tasks)
         ]
+        if not fitting:
+            return []
         written = self.language.write(opening, [self.rng.choice(fitting)])
-        return Rule(f"G{number}", written.text, self.mission.name, predicate=written.predicate)
+        return [Rule(f"G{number}", written.text, self.mission.name, predicate=written.predicate)]
 
     def _resembles(self, fires: int, tasks: Sequence[Task]) -> bool:
         """Whether what fires here is right more often than wrong: then it would be no rule that is too strict."""
@@ -247,14 +252,15 @@ def run_one(plan: RunPlan) -> RunFigures:
     own = tuple(world.env.rule_book(world.env.task("train", 0)))
     number = len([rule for rule in own if rule.id.startswith("G")])
     null = plan.kind == A_A
-    extra = [world.true_rule(number, 0), world.true_rule(number + 1, 1)] if null else [world.strict_rule(number)]
+    extra = [world.true_rule(number, 0), world.true_rule(number + 1, 1)] if null else world.strict_rules(number)
     book = RuleBook((*own, *extra), number + len(extra)).within(Playbook())
     training, session = in_memory(
         world.env, world.reviewer, config, book, range(PROPOSE), range(GATE), Paraphraser() if null else None
     )
     draws = dict(session.drawn)
     session.env = world.env
-    return figures_of(world, session, training, session.policy, draws, 0 if null else 1, extra[0].id)
+    strict = "" if null or not extra else extra[0].id
+    return figures_of(world, session, training, session.policy, draws, strict)
 
 
 def in_memory(
@@ -288,15 +294,15 @@ def figures_of(
     released = [world.false_releases(book.within(Playbook())) for book in books]
     rises = [after - before for before, after in pairwise(released)]
     slight = [(rise, *pair) for rise, pair in zip(rises, pairwise(books), strict=True) if rise > SLIGHT]
-    beyond = [rise - max(0.0, world.due(before, after, name)) for rise, before, after in slight]
+    beyond = [rise - max(0.0, world.due(before, after, strict)) for rise, before, after in slight]
     final = books[-1].within(Playbook())
     told = {rule.id for rule in final.told}
     return RunFigures(
         world.mission.code,
         len(world.planted),
         world.covered(final),
-        strict,
-        int(bool(strict) and name not in told),
+        int(bool(strict)),
+        int(bool(strict) and strict not in told),
         len(rises),
         sum(rise > RISE for rise in rises),
         len(slight),
