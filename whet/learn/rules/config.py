@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from whet.config.load import merge
 from whet.config.schema import Section
-from whet.config.train import Count, TrainConfig, TrainSection
+from whet.config.train import Count, TrainConfig, TrainSection, section_of
 from whet.errors import WhetError
 from whet.learn.prompt_text import refuse_unknown
 
@@ -120,19 +120,17 @@ class RulesConfig(TrainConfig):
             return data
         merged: dict[str, Any] = {}
         merge(merged, PRESETS.get(data.get("preset", "whet"), {}))
-        given = data.get("gate")
-        named = given.get("name") if isinstance(given, Mapping) else None
+        named = section_of(data, "gate").get("name")
         if named is not None and named != merged.get("gate", {}).get("name"):
             merged["gate"] = dict(PAIRED) if named == "paired" else {}
         merge(merged, data)
-        rules, train = (_plain(merged.get(name, {})) for name in ("rules", "train"))
-        if isinstance(rules, Mapping) and isinstance(train, Mapping) and rules.get("audit_only"):
-            merged["train"] = {**train, "test": 0}  # there is nothing to claim, so the sealed test stays closed
+        if section_of(merged, "rules").get("audit_only") and isinstance(merged.get("train", {}), Mapping | Section):
+            merged["train"] = {**section_of(merged, "train"), "test": 0}  # nothing to claim: the test stays closed
         gate = merged.get("gate", {})
         if isinstance(gate, Mapping) and gate.get("name", "paired") == "paired":
             try:
-                bounds = BoundsSection.model_validate(_plain(merged.get("bounds", {})))
-                costs = CostsSection.model_validate(_plain(merged.get("costs", {})))
+                bounds = BoundsSection.model_validate(section_of(merged, "bounds"))
+                costs = CostsSection.model_validate(section_of(merged, "costs"))
             except ValidationError:
                 return merged  # refused below, where the key is known
             made = {"guards": guards(bounds, costs), "max_regressions": bounds.regressions}
@@ -151,10 +149,6 @@ class RulesConfig(TrainConfig):
                 "which needs none"
             )
         return self
-
-
-def _plain(section: Any) -> Any:
-    return section.model_dump() if isinstance(section, Section) else section
 
 
 def guards(bounds: BoundsSection, costs: CostsSection) -> list[dict[str, Any]]:
