@@ -287,8 +287,7 @@ def figures_of(
     training: RuleSearch,
     start: Policy,
     draws: dict[str, int],
-    strict: int,
-    name: str,
+    strict: str,
 ) -> RunFigures:
     books = [book for _, book, _ in training.books]
     released = [world.false_releases(book.within(Playbook())) for book in books]

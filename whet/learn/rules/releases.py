@@ -19,7 +19,7 @@ from whet.gate.paired import PairedGate
 from whet.keys import seed_for
 from whet.learn.rules.book import RuleBook, changed
 from whet.learn.rules.config import RulesConfig
-from whet.learn.rules.predicate import language_of, verdict_by
+from whet.learn.rules.predicate import language_of, verdict_by, verdict_of
 from whet.learn.rules.records import Branch, OperationRecord, ReleaseReading
 from whet.learn.workshop import Workshop
 from whet.types import Policy, Rollout, Score, Task
@@ -84,6 +84,8 @@ class ReleaseWatch:
         language = language_of(self.shop.env, [self._task(self.shop.select[0])], ())
 
         def speaks(task: Task) -> bool:
+            if all(verdict_of(language, rule, task) is None for rule in (*new, *gone)):
+                return False
             held, frees = (verdict_by(language, book.active, task, safe) for book in (before, after))
             return held == safe != frees
 

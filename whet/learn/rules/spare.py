@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from whet.envs.base import Environment
-from whet.learn.rules.predicate import language_of, verdict_by
+from whet.learn.rules.predicate import language_of, verdict_by, verdict_of
 from whet.learn.rules.records import BranchRound
 from whet.types import Rule
 
@@ -22,6 +22,8 @@ def idle_rules(env: Environment, part: BranchRound) -> tuple[Rule, ...]:
         rest = [other for other in book.active if other is not rule]
         balance = 0
         for attempt in part.attempts:
+            if verdict_of(language, rule, attempt.task) is None:
+                continue
             with_it, without = (verdict_by(language, rules, attempt.task, env.tie) for rules in (book.active, rest))
             if with_it != without:
                 balance += (with_it == attempt.truth) - (without == attempt.truth)
