@@ -26,7 +26,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from rows import Row, report
-from rule_search.runs import A_A, PUBLISHED, SLIGHT, UNCAPPED, WHET, RunFigures, RunPlan, run_one
+from rule_search.runs import A_A, PUBLISHED, SLIGHT, UNCAPPED, WHET, RunFigures, RunPlan, run_world
 
 LEVELS = (0.0, 0.05, 0.10, 0.20)
 BAR_LEVEL = 0.10
@@ -198,15 +198,13 @@ def cost_rows(ours: Figures, theirs: Figures) -> Iterator[Row]:
         )
 
 
-def plans(seeds: Sequence[int]) -> list[RunPlan]:
-    """What the bars are about first: a bench that is stopped early has told that."""
+def plans(seeds: Sequence[int]) -> list[tuple[RunPlan, ...]]:
+    """Runs by the world they share; what the bars are about first: a bench that is stopped early has told that."""
+    kinds = (WHET, UNCAPPED, A_A, PUBLISHED)
+    found = [tuple(RunPlan(kind, BAR_LEVEL, seed) for kind in kinds) for seed in seeds]
     others = [level for level in LEVELS if level != BAR_LEVEL]
-    found = [RunPlan(kind, BAR_LEVEL, seed) for kind in (WHET, UNCAPPED, A_A) for seed in seeds]
-    found += [RunPlan(WHET, level, seed) for seed in seeds for level in others]
-    found += [RunPlan(PUBLISHED, BAR_LEVEL, seed) for seed in seeds]
-    found += [RunPlan(A_A, BAR_LEVEL, seed + A_A_APART) for seed in seeds]
-    found += [RunPlan(PUBLISHED, level, seed) for seed in seeds for level in others]
-    return found
+    found += [tuple(RunPlan(kind, level, seed) for kind in (WHET, PUBLISHED)) for seed in seeds for level in others]
+    return [*found, *((RunPlan(A_A, BAR_LEVEL, seed + A_A_APART),) for seed in seeds)]
 
 
 def known_runs(raw: Path | None) -> dict[RunPlan, RunFigures]:
@@ -228,26 +226,28 @@ def main() -> None:
     given = parser.parse_args()
     seeds = range(given.first, given.first + (given.seeds or (3 if given.quick else 30)))
     planned, known = plans(seeds), known_runs(given.raw)
-    todo = [] if given.kept else [plan for plan in planned if plan not in known]
-    for plan, figures in zip(todo, worked_off(todo, given.workers), strict=True):
-        known[plan] = figures
-        print(f"# {plan} {figures}", flush=True)
-        if given.raw:
-            with given.raw.open("a") as file:
-                file.write(json.dumps({"plan": asdict(plan), "figures": asdict(figures)}) + "\n")
+    left = [tuple(plan for plan in world if plan not in known) for world in planned if not given.kept]
+    todo = [world for world in left if world]
+    for world, runs in zip(todo, worked_off(todo, given.workers), strict=True):
+        for plan, figures in zip(world, runs, strict=True):
+            known[plan] = figures
+            print(f"# {plan} {figures}", flush=True)
+            if given.raw:
+                with given.raw.open("a") as file:
+                    file.write(json.dumps({"plan": asdict(plan), "figures": asdict(figures)}) + "\n")
     found: dict[tuple[str, float], Figures] = {}
-    for plan in planned:
+    for plan in (plan for world in planned for plan in world):
         if plan in known:
             found.setdefault((plan.kind, plan.ambiguous), Figures()).runs.append(known[plan])
     report(rows_of(found), given.json)
 
 
-def worked_off(todo: Sequence[RunPlan], workers: int) -> Iterator[RunFigures]:
+def worked_off(todo: Sequence[tuple[RunPlan, ...]], workers: int) -> Iterator[list[RunFigures]]:
     if workers == 1:
-        yield from map(run_one, todo)
+        yield from map(run_world, todo)
         return
     with ProcessPoolExecutor(workers) as pool:
-        yield from pool.map(run_one, todo)
+        yield from pool.map(run_world, todo)
 
 
 if __name__ == "__main__":

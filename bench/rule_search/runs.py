@@ -124,7 +124,7 @@ class World:
         proof = (self.env.task("test", index) for index in range(PROOF))
         self.failing = [task for task in proof if task.truth["label"] == "fail"]
         self._released: dict[str, float] = {}
-        self.rng = Random(seed_for("bench", "rules", plan.seed))
+        self._seed = plan.seed
 
     def strict_rules(self, number: int) -> list[Rule]:
         """A requirement that no reviewer has, and that ten to thirty of a hundred good tickets do not meet.
@@ -147,7 +147,8 @@ class World:
         ]
         if not fitting:
             return []
-        written = self.language.write(opening, [self.rng.choice(fitting)])
+        drawn = Random(seed_for("bench", "rules", self._seed)).choice(fitting)
+        written = self.language.write(opening, [drawn])
         return [Rule(f"G{number}", written.text, self.mission.name, predicate=written.predicate)]
 
     def _resembles(self, fires: int, tasks: Sequence[Task]) -> bool:
@@ -246,9 +247,15 @@ def config_of(kind: str) -> RulesConfig:
     return found
 
 
-def run_one(plan: RunPlan) -> RunFigures:
+def run_world(plans: Sequence[RunPlan]) -> list[RunFigures]:
+    """Runs in one world, whose tickets are drawn once."""
+    world = World(plans[0])
+    return [run_one(plan, world) for plan in plans]
+
+
+def run_one(plan: RunPlan, known: World | None = None) -> RunFigures:
     """One run to its end."""
-    world, config = World(plan), config_of(plan.kind)
+    world, config = known or World(plan), config_of(plan.kind)
     own = tuple(world.env.rule_book(world.env.task("train", 0)))
     number = len([rule for rule in own if rule.id.startswith("G")])
     null = plan.kind == A_A
