@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from learn_world import laid_over, trained_by
+from reflact_world import timeless
 
 from whet.config.load import validate
 from whet.envs.base import Baseline, Environment, Messages, Play, ask
@@ -30,6 +31,9 @@ STRICT = "A blue crate fails."
 NULLS = ("Read the crate twice.", "Be fair to every crate.", "Think of the whole crate.")
 HARM = "A crate from the south passes, whatever its seal."
 GOOD = (RED, GREY)
+
+BLUE = {"verdict": "fail", "colour": "blue"}
+"""The predicate of the strict rule, in the language of spoken crates."""
 
 
 def shown(index: int, split: str) -> dict[str, str]:
@@ -195,3 +199,9 @@ def searched(
     return trained_by(
         settings or config(), env or Crates(), models, "crate-optimiser-1", (folder, "run"), playbook, **options
     )
+
+
+def without_moments(folder: Path) -> dict[str, bytes]:
+    """Every readable file of a run by name, without what a clock says."""
+    said = rb'"(timestamp|updated_at)":\s*"[^"]*"'
+    return {name: re.sub(said, b"", data) for name, data in timeless(folder).items()}

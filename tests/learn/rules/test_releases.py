@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rules_world import STRICT, CrateLanguage, SpokenCrates, config
+from rules_world import BLUE, STRICT, CrateLanguage, SpokenCrates, config
 
 from whet.evals.metric import Metric
 from whet.gate import Decision, Draw, Guard, PairedGate
@@ -18,7 +18,6 @@ from whet.learn.rules.records import Branch, OperationRecord, ReleaseReading
 from whet.learn.rules.releases import ReleaseWatch, further_tickets
 from whet.types import Policy, Rule, Score, Task, Ticket
 
-BLUE = {"verdict": "fail", "colour": "blue"}
 SOUTH = {"verdict": "pass", "site": "south"}
 
 
