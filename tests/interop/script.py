@@ -63,5 +63,7 @@ def serving() -> Iterator[str]:
         asyncio.run_coroutine_threadsafe(bridge.start(), loop).result()
         yield bridge.open(Server())  # type: ignore[arg-type]
     finally:
+        asyncio.run_coroutine_threadsafe(bridge.stop(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
+        loop.close()

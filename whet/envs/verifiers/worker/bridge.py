@@ -19,10 +19,20 @@ class Bridge:
     def __init__(self) -> None:
         self._attempts: dict[str, WorkerAttempt] = {}
         self._port = 0
+        self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        server = await asyncio.start_server(self._connected, "127.0.0.1", 0, limit=MOST)
-        self._port = server.sockets[0].getsockname()[1]
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, limit=MOST)
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        """Take no more; who is connected is let go."""
+        if self._server is not None:
+            self._server.close()
+        talking = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in talking:
+            task.cancel()
+        await asyncio.gather(*talking, return_exceptions=True)
 
     def open(self, attempt: WorkerAttempt) -> str:
         self._attempts[str(attempt.number)] = attempt
