@@ -10,8 +10,9 @@ sitting, and what a kill left undecided is not paid for twice. What is decided s
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,9 +56,15 @@ CALIBRATED = "calibrated"
 class NoDecision(WhetError):
     """A ticket on which nothing was decided: the service gave out, or a budget is spent. Sent again, it is tried."""
 
-    def __init__(self, told: str, *, budget: bool) -> None:
+    def __init__(self, told: str, *, budget: bool, broken: bool = False) -> None:
         super().__init__(told)
         self.budget = budget
+        self.broken = broken
+        """Whether nothing could be written: this decider decides no more, and another one must be opened."""
+
+
+class RequesterGone(Exception):
+    """Whoever asked first did not wait for the answer; others who wait for it ask anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +102,31 @@ class Decider:
     _under_way: dict[str, asyncio.Future[WorkDecision]] = field(default_factory=dict)
 
     async def decide(self, line: bytes) -> WorkDecision:
-        """The decision on a ticket. A ticket that is under way is waited for; one that is decided is told again."""
+        """The decision on a ticket. A ticket that is under way is waited for; one that is decided is told again.
+
+        A `WhetError` says what is wrong with the ticket; a `NoDecision`, why none was made on one that is right.
+        """
         work = self.intake.read(line)
-        known = self._known(work.key)
-        if known is not None:
-            return known
-        waiting = self._under_way.get(work.key)
-        if waiting is not None:
-            first = await asyncio.shield(waiting)
-            return decision_in(self.trail.entry(first.entry), again=True)
+        try:
+            return await self._settled(work)
+        except NoDecision:
+            raise
+        except (WhetError, sqlite3.Error, OSError) as problem:
+            raise NoDecision(str(problem), budget=False, broken=True) from None
+
+    async def _settled(self, work: OpenWork) -> WorkDecision:
+        while True:
+            known = self._known(work.key)
+            if known is not None:
+                return known
+            waiting = self._under_way.get(work.key)
+            if waiting is None:
+                return await self._first(work)
+            with suppress(RequesterGone):
+                first = await asyncio.shield(waiting)
+                return decision_in(self.trail.entry(first.entry), again=True)
+
+    async def _first(self, work: OpenWork) -> WorkDecision:
         future: asyncio.Future[WorkDecision] = asyncio.get_running_loop().create_future()
         self._under_way[work.key] = future
         try:
@@ -111,7 +134,7 @@ class Decider:
             future.set_result(decision)
             return decision
         except BaseException as error:
-            future.set_exception(error if isinstance(error, Exception) else NoDecision("ended", budget=False))
+            future.set_exception(error if isinstance(error, Exception) else RequesterGone())
             future.exception()  # nobody need be waiting for it
             raise
         finally:
