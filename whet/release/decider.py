@@ -28,7 +28,16 @@ from whet.models.base import Model
 from whet.outside import shown_line
 from whet.release.cases import CODES, OPENED, ReviewCase
 from whet.release.champion import RELEASES, Champion, Champions
-from whet.release.decision import DECIDED, REVIEW, DecisionRule, WorkDecision, decision_in, reference_path
+from whet.release.decision import (
+    DECIDED,
+    FOLDER,
+    REVIEW,
+    DecisionRule,
+    WorkDecision,
+    decision_in,
+    reference_path,
+    rule_seal,
+)
 from whet.release.intake import Intake, IntakeTasks, OpenWork, Watch, open_intake
 from whet.release.review import put_case
 from whet.release.trail import Trail, TrailEntry, TrailTurn
@@ -48,6 +57,9 @@ SITTINGS = "sittings"
 WATCHED_AGAIN = 2000
 """Tickets since the reference that a new sitting watches again; the watch has no state of its own."""
 
+
+CALIBRATE = "calibrate"
+"""The door of a sitting that makes a threshold: it goes by none."""
 
 CALIBRATED = "calibrated"
 """The kind of entry that says which threshold was chosen for a champion, and on how much."""
@@ -248,6 +260,17 @@ class Decider:
         return bool(changed)
 
 
+def changed_rule(releases: Path, champion: str) -> str:
+    """What is wrong with the threshold that a champion goes by: it must be the one that was calibrated; '' if it is."""
+    entries = Trail.of(releases).entries(CALIBRATED, champion)
+    if rule_seal(releases, champion) == (entries[-1].record.get("seal") if entries else ""):
+        return ""
+    return (
+        f"{releases / FOLDER / champion}.json: is not what was calibrated, or its reference is not; restore them from "
+        f"a copy, or make them again: whet decide {champion} --calibrate LABELLED"
+    )
+
+
 def voter_of(champion: Champion, intake: Intake) -> str:
     """Who decides, and how: a threshold that was chosen for one voter says nothing about another."""
     return digest(intake.fingerprint, champion.content)
@@ -268,7 +291,10 @@ async def open_decider(
     tasks = IntakeTasks(intake)
     config = decision_config(champion, releases, control or {}, base_url)
     answering = model or open_model(config.target, config.control.target, tasks)
-    named = DecisionRule.of(releases, champion.name)
+    fresh = door == CALIBRATE
+    if not fresh and (changed := changed_rule(releases, champion.name)):
+        raise WhetError(changed)
+    named = DecisionRule() if fresh else DecisionRule.of(releases, champion.name)
     rule = named.for_voter(voter_of(champion, intake))
     notes = []
     if rule.rule is None or rule.rule.threshold is None:
