@@ -1,29 +1,39 @@
 """Rule search on missions with planted conventions and one rule that is too strict, judged by a simulated reviewer.
 
-    python bench/rules.py [--quick] [--json FILE] [--workers N] [--seeds N]
+    python bench/rules.py [--quick] [--json FILE] [--workers N] [--seeds N] [--first N] [--raw FILE [--kept]]
 
 The reviewer goes by the checklist and by its book, overlooks a rule in one draw of ten, turns a verdict in 3 of 100,
 and tosses a coin over tickets that show something good and bad at once. Verdicts are votes of three. The miner
 proposes; loop and gate are those of `whet train`, only engine and ledger are left out (`rule_search.memory`). What is
 found is measured on tickets that no run has seen.
+
+Worlds 0 to 29 are those that settings were tried on; the figures of `docs/rules.md` are of worlds from 100 on, which
+nobody had looked at (`--first 100`, the default). An accepted change *truly raises* false releases where it lifts the
+reviewer's true rate among failing tickets by more than 0.01: the chance that its vote of three releases a ticket,
+computed from its rates of error and averaged over the failing tickets of 1,600 that no run sees.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from rows import Row, report
-from rule_search.runs import A_A, PUBLISHED, UNCAPPED, WHET, RunFigures, RunPlan, run_one
+from rule_search.runs import A_A, PUBLISHED, SLIGHT, UNCAPPED, WHET, RunFigures, RunPlan, run_world
 
 LEVELS = (0.0, 0.05, 0.10, 0.20)
 BAR_LEVEL = 0.10
 FOUND, HALFWAY, SAME = 0.70, 0.5, 0.95
+
+A_A_APART = 1000
+"""From a world to a second one for runs whose proposer only paraphrases, which need twice as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,27 +121,8 @@ def rows_of(found: dict[tuple[str, float], Figures]) -> Iterator[Row]:
         for name in ("checklist", "start", "final", "ceiling"):
             score = ours.mean(lambda run, name=name: getattr(run, name))
             yield Row(f"rules_{name}_{tag}", score.value, "right", condition=str(score))
-        raised = ours.share("raised", "applied")
-        yield Row(
-            f"rules_raised_{tag}",
-            ours.total("raised"),
-            "accepted",
-            0 if bar else None,
-            ours.total("raised") == 0 if bar else None,
-            condition=f"of {ours.total('applied')} accepted: a true rise of false releases above the bound; {raised}",
-        )
-        slightly = ours.total("raised_any")
-        yield Row(
-            f"rules_raised_any_{tag}",
-            slightly,
-            "accepted",
-            condition=f"of {ours.total('applied')}: a true rise of more than one failing ticket in a hundred; "
-            f"{ours.total('raised_beyond')} of them by as much more than the planted change would",
-        )
-        cost = ours.total("draws") / max(1, ours.total("applied"))
-        yield Row(
-            f"rules_draws_per_accept_{tag}", cost, "draws", condition=f"{ours.total('applied')} accepted in {runs} runs"
-        )
+        yield from harm_rows(ours, tag, bar)
+        yield from draw_rows(ours, tag)
     if (A_A, BAR_LEVEL) in found:
         same = found[A_A, BAR_LEVEL]
         still = share_of(sum(run.applied == 0 for run in same.runs), len(same.runs))
@@ -143,8 +134,44 @@ def rows_of(found: dict[tuple[str, float], Figures]) -> Iterator[Row]:
             still.value >= SAME,
             condition=f"{len(same.runs)} runs; {still}",
         )
-    if (UNCAPPED, BAR_LEVEL) in found:
+    if {(WHET, BAR_LEVEL), (UNCAPPED, BAR_LEVEL)} <= found.keys():
         yield from cost_rows(found[WHET, BAR_LEVEL], found[UNCAPPED, BAR_LEVEL])
+
+
+def harm_rows(ours: Figures, tag: str, bar: bool) -> Iterator[Row]:
+    """Accepted changes that truly raise false releases: by more than one failing ticket in a hundred, and by more than
+    the bound."""
+    accepted, raised = ours.total("applied"), ours.total("raised_any")
+    kinds = Counter(kind for run in ours.runs for kind, rise in zip(run.kinds, run.rises, strict=True) if rise > SLIGHT)
+    rises = sorted((rise for run in ours.runs for rise in run.rises), reverse=True)[:3]
+    told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "none"
+    yield Row(
+        f"rules_raised_{tag}",
+        raised,
+        "accepted",
+        0 if bar else None,
+        raised == 0 if bar else None,
+        condition=f"of {accepted} accepted, a true rise of false releases above {SLIGHT:g} ({told}); "
+        f"{ours.share('raised_any', 'applied')}; largest rises {', '.join(f'{rise:.4f}' for rise in rises)}",
+    )
+    yield Row(
+        f"rules_raised_beyond_{tag}",
+        ours.total("raised_beyond"),
+        "accepted",
+        condition="of these, by more than 0.01 beyond what the planted change in its place would",
+    )
+    yield Row(f"rules_raised_above_bound_{tag}", ours.total("raised"), "accepted", condition="a true rise above 0.05")
+
+
+def draw_rows(ours: Figures, tag: str) -> Iterator[Row]:
+    """What an accepted change costs in draws, and for what they are taken."""
+    accepted = max(1, ours.total("applied"))
+    spent: Counter[str] = Counter()
+    for run in ours.runs:
+        spent.update(run.spent)
+    total = max(1, ours.total("draws"))
+    shares = ", ".join(f"{stage} {count / total:.2f}" for stage, count in spent.most_common())
+    yield Row(f"rules_draws_per_accept_{tag}", total / accepted, "draws", condition=f"{accepted} accepted; {shares}")
 
 
 def cost_rows(ours: Figures, theirs: Figures) -> Iterator[Row]:
@@ -171,35 +198,56 @@ def cost_rows(ours: Figures, theirs: Figures) -> Iterator[Row]:
         )
 
 
-def plans(seeds: int, quick: bool) -> list[RunPlan]:
-    found = [RunPlan(WHET, level, seed) for seed in range(seeds) for level in LEVELS]
-    found += [RunPlan(PUBLISHED, level, seed) for seed in range(seeds) for level in LEVELS if level in (0.0, BAR_LEVEL)]
-    found += [RunPlan(UNCAPPED, BAR_LEVEL, seed) for seed in range(seeds)]
-    found += [RunPlan(A_A, BAR_LEVEL, seed) for seed in range(2 * seeds)]
-    return found
+def plans(seeds: Sequence[int]) -> list[tuple[RunPlan, ...]]:
+    """Runs by the world they share; what the bars are about first: a bench that is stopped early has told that."""
+    kinds = (WHET, UNCAPPED, A_A, PUBLISHED)
+    found = [tuple(RunPlan(kind, BAR_LEVEL, seed) for kind in kinds) for seed in seeds]
+    others = [level for level in LEVELS if level != BAR_LEVEL]
+    found += [tuple(RunPlan(kind, level, seed) for kind in (WHET, PUBLISHED)) for seed in seeds for level in others]
+    return [*found, *((RunPlan(A_A, BAR_LEVEL, seed + A_A_APART),) for seed in seeds)]
+
+
+def known_runs(raw: Path | None) -> dict[RunPlan, RunFigures]:
+    """The runs that a file of before holds."""
+    lines = raw.read_text().splitlines() if raw is not None and raw.exists() else []
+    rows = [json.loads(line) for line in lines]
+    return {RunPlan(**row["plan"]): RunFigures(**row["figures"]) for row in rows}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="under a minute or two: the same rows, wider intervals")
+    parser.add_argument("--quick", action="store_true", help="a few minutes: the same rows, wider intervals")
     parser.add_argument("--json", type=Path, help="also write the rows here")
+    parser.add_argument("--raw", type=Path, help="keep every run here as it ends; what stands in it is not run again")
+    parser.add_argument("--kept", action="store_true", help="run nothing: the rows of what stands in the raw file")
     parser.add_argument("--workers", type=int, default=1, help="processes side by side")
     parser.add_argument("--seeds", type=int, help="worlds; by default 30, with --quick 3")
+    parser.add_argument("--first", type=int, default=100, help="the first world")
     given = parser.parse_args()
-    todo = plans(given.seeds or (3 if given.quick else 30), given.quick)
+    seeds = range(given.first, given.first + (given.seeds or (3 if given.quick else 30)))
+    planned, known = plans(seeds), known_runs(given.raw)
+    left = [tuple(plan for plan in world if plan not in known) for world in planned if not given.kept]
+    todo = [world for world in left if world]
+    for world, runs in zip(todo, worked_off(todo, given.workers), strict=True):
+        for plan, figures in zip(world, runs, strict=True):
+            known[plan] = figures
+            print(f"# {plan} {figures}", flush=True)
+            if given.raw:
+                with given.raw.open("a") as file:
+                    file.write(json.dumps({"plan": asdict(plan), "figures": asdict(figures)}) + "\n")
     found: dict[tuple[str, float], Figures] = {}
-    for plan, figures in zip(todo, worked_off(todo, given.workers), strict=True):
-        found.setdefault((plan.kind, plan.ambiguous), Figures()).runs.append(figures)
-        print(f"# {plan} {figures}", flush=True)
+    for plan in (plan for world in planned for plan in world):
+        if plan in known:
+            found.setdefault((plan.kind, plan.ambiguous), Figures()).runs.append(known[plan])
     report(rows_of(found), given.json)
 
 
-def worked_off(todo: Sequence[RunPlan], workers: int) -> Iterator[RunFigures]:
+def worked_off(todo: Sequence[tuple[RunPlan, ...]], workers: int) -> Iterator[list[RunFigures]]:
     if workers == 1:
-        yield from map(run_one, todo)
+        yield from map(run_world, todo)
         return
     with ProcessPoolExecutor(workers) as pool:
-        yield from pool.map(run_one, todo)
+        yield from pool.map(run_world, todo)
 
 
 if __name__ == "__main__":

@@ -11,14 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from builders import FromFunction
+from learn_world import laid_over, trained_by
 
 from whet.config.load import validate
 from whet.envs.base import Baseline, Environment, Messages, Play, ask
 from whet.keys import seed_for
 from whet.learn.reflact.config import ReflactConfig
 from whet.models.base import Request
-from whet.run.api import train
 from whet.run.train import TrainResult
 from whet.types import Label, Playbook, Split, Task, failed, solved, user
 
@@ -134,9 +133,7 @@ def config(**sections: Any) -> ReflactConfig:
         del base["gate"]
     if "preset" in sections:
         del base["update"]
-    for name, section in sections.items():
-        base[name] = {**base.get(name, {}), **section} if isinstance(section, dict) else section
-    return validate(ReflactConfig, base, "test")
+    return validate(ReflactConfig, laid_over(base, sections), "test")
 
 
 def trained(
@@ -150,17 +147,9 @@ def trained(
     **options: Any,
 ) -> TrainResult:
     """A whole run in `folder`."""
-    proposer = FromFunction(optimiser)
-    proposer.fingerprint = "optimiser-1"
-    return train(
-        settings or config(),
-        env=env or Kinds(),
-        model=FromFunction(target),
-        optimizer=proposer,
-        playbook=playbook,
-        runs=folder.parent,
-        name=folder.name,
-        **options,
+    models = (target, optimiser)
+    return trained_by(
+        settings or config(), env or Kinds(), models, "optimiser-1", (folder.parent, folder.name), playbook, **options
     )
 
 

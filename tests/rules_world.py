@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders import FromFunction
+from learn_world import laid_over, trained_by
+from reflact_world import timeless
 
 from whet.config.load import validate
 from whet.envs.base import Baseline, Environment, Messages, Play, ask
 from whet.keys import seed_for
 from whet.learn.rules.config import RulesConfig
 from whet.models.base import Request
-from whet.run.api import train
 from whet.run.train import TrainResult
 from whet.types import Label, Playbook, Rollout, Rule, Score, Split, Task, user
 
@@ -31,6 +31,9 @@ STRICT = "A blue crate fails."
 NULLS = ("Read the crate twice.", "Be fair to every crate.", "Think of the whole crate.")
 HARM = "A crate from the south passes, whatever its seal."
 GOOD = (RED, GREY)
+
+BLUE = {"verdict": "fail", "colour": "blue"}
+"""The predicate of the strict rule, in the language of spoken crates."""
 
 
 def shown(index: int, split: str) -> dict[str, str]:
@@ -118,6 +121,24 @@ class Crates(Environment):
         return text if text in ("pass", "fail") else None
 
 
+class CrateLanguage:
+    """A predicate names a verdict and what a crate must look like for it."""
+
+    def says(self, predicate: Mapping[str, Any], task: Task) -> str | None:
+        fits = all(task.data[name] == value for name, value in predicate.items() if name != "verdict")
+        return str(predicate["verdict"]) if fits else None
+
+    def unruled(self, task: Task) -> str:
+        return "fail" if task.data["seal"] == "broken" else "pass"
+
+
+class SpokenCrates(Crates):
+    """Crates whose rules run."""
+
+    def rule_language(self, task: Task) -> Any:
+        return CrateLanguage()
+
+
 def target(request: Request) -> str:
     """Follows the rules in its prompt, and errs in 4 of 100 draws."""
     text = request.messages[-1].text
@@ -160,9 +181,7 @@ def config(**sections: Any) -> RulesConfig:
         "optimizer": {"model": "test:function"},
         "train": {"steps": 6, "patience": 2},
     }
-    for name, section in sections.items():
-        base[name] = {**base.get(name, {}), **section} if isinstance(section, dict) else section
-    return validate(RulesConfig, base, "test")
+    return validate(RulesConfig, laid_over(base, sections), "test")
 
 
 def searched(
@@ -176,15 +195,13 @@ def searched(
     **options: Any,
 ) -> TrainResult:
     """A whole run; it lies in `folder / yard 0 / run`."""
-    proposer = FromFunction(optimiser)
-    proposer.fingerprint = "crate-optimiser-1"
-    return train(
-        settings or config(),
-        env=env or Crates(),
-        model=FromFunction(target),
-        optimizer=proposer,
-        playbook=playbook,
-        runs=folder,
-        name="run",
-        **options,
+    models = (target, optimiser)
+    return trained_by(
+        settings or config(), env or Crates(), models, "crate-optimiser-1", (folder, "run"), playbook, **options
     )
+
+
+def without_moments(folder: Path) -> dict[str, bytes]:
+    """Every readable file of a run by name, without what a clock says."""
+    said = rb'"(timestamp|updated_at)":\s*"[^"]*"'
+    return {name: re.sub(said, b"", data) for name, data in timeless(folder).items()}

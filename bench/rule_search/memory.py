@@ -6,6 +6,7 @@ a run with an engine: a run in memory decides what that run would, some fifty ti
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -81,14 +82,14 @@ def _outcome(rollout: Rollout) -> Outcome:
 
 @dataclass(slots=True)
 class MemorySession:
-    """What a learner asks of a session, answered by the reviewer. `drawn` counts the draws of all votes."""
+    """What a learner asks of a session, answered by the reviewer. `drawn` counts the draws of all votes, by stage."""
 
     env: Environment
     reviewer: Reviewer
     policy: Policy
     ledger: MemoryLedger = field(default_factory=MemoryLedger)
     optimizer: None = None
-    drawn: int = 0
+    drawn: Counter[str] = field(default_factory=Counter)
     _digested: dict[int, tuple[Policy, str, str]] = field(default_factory=dict)
     _scores: dict[tuple[str, str | None], tuple[Score, tuple[Turn, ...]]] = field(default_factory=dict)
 
@@ -139,7 +140,7 @@ class MemorySession:
             return known
         task = self.env.task(ticket.split, ticket.index)
         calls = self._calls(policy, alone, ticket, task)
-        self.drawn += len(calls)
+        self.drawn[self._stage(policy, ticket)] += len(calls)
         found = majority(calls, self.env.tie, policy.sampling.votes - len(calls))
         score, turns = self._graded(task, calls[found.winner])
         if policy.sampling.votes > 1:
@@ -148,6 +149,13 @@ class MemorySession:
         made = Rollout(ticket, task.label, key, "", own, turns, score, Usage(len(calls), 0, 0, 0, 0.0))
         self.ledger.rollouts_by_key[key] = made
         return made
+
+    def _stage(self, policy: Policy, ticket: Ticket) -> str:
+        """What a draw was taken for. The floor's are also the first that the gate asks of the first book."""
+        first = ticket.purpose.split("/")[0]
+        if first == "select":
+            return "floor" if policy.playbook == self.policy.playbook and ticket.draw < 2 else "gate"
+        return "screen" if ticket.purpose.endswith("/screen") else "pool" if first == "train" else first
 
     def _graded(self, task: Task, call: Any) -> tuple[Score, tuple[Turn, ...]]:
         """A score depends on label and call alone."""

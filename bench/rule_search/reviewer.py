@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from itertools import compress, product
+from math import comb
 from typing import Any
 
 from whet.envs.groupqc.pack.schema import TicketVerdict
@@ -61,6 +63,31 @@ class Reviewer:
             if faults and not faults <= frozenset().union(*(fact[station][1] for fact in facts)):
                 return False
         return True
+
+    def release(self, task: Task, predicates: list[Any], votes: int) -> float:
+        """The chance that a vote of so many draws passes a ticket: exact, from the rates and not from draws."""
+        said = 0.5 if self._in_doubt(task) else self._chance(task, predicates)
+        said = said if self._in_doubt(task) else said * (1.0 - self.slip) + (1.0 - said) * self.slip
+        return sum(
+            comb(votes, read)
+            * (1.0 - self.mute) ** read
+            * self.mute ** (votes - read)
+            * sum(comb(read, k) * said**k * (1.0 - said) ** (read - k) for k in range(read // 2 + 1, read + 1))
+            for read in range(1, votes + 1)
+        )
+
+    def _chance(self, task: Task, predicates: list[Any]) -> float:
+        """How often a draw that may overlook each rule passes a ticket, before any slip."""
+        about = [
+            predicate
+            for predicate in predicates
+            if any(violated or waived for violated, waived in self._fact(task, predicate))
+        ]
+        return sum(
+            (1.0 - self.miss) ** sum(kept) * self.miss ** (len(kept) - sum(kept))
+            for kept in product((True, False), repeat=len(about))
+            if self.passes(task, list(compress(about, kept)))
+        )
 
     def _wrong(self, task: Task) -> tuple[frozenset[tuple[str, str]], ...]:
         """The needs that are not met, station by station."""

@@ -400,15 +400,21 @@ def salvage(
 
 @app.command("doctor")
 def doctor(
-    config: Annotated[Path | None, typer.Argument(help="Config whose models and limits to look at.")] = None,
+    config: Annotated[
+        Path | None, typer.Argument(help="Config whose models and limits to look at; or prime-rl, and its FILE.")
+    ] = None,
+    file: Annotated[Path | None, typer.Argument(help="TOML of prime-rl to check.")] = None,
     overrides: Annotated[list[str] | None, typer.Option("--set", help="Any key of the config.")] = None,
     ask: Annotated[bool, typer.Option("--ask/--no-ask", help="Send one tiny request to each model.")] = True,
     runs: RunsFolder = Path("runs"),
 ) -> None:
     """Say what is installed, who answers, which walls stand."""
-    from whet.cli.doctor import doctor_command
+    from whet.cli.doctor import doctor_command, prime_rl_command
 
-    doctor_command(config, tuple(overrides or ()), runs=runs, ask=ask)
+    if file is not None:
+        prime_rl_command(config, file)
+    else:
+        doctor_command(config, tuple(overrides or ()), runs=runs, ask=ask)
 
 
 @app.command("completion", no_args_is_help=True)

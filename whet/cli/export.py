@@ -112,3 +112,62 @@ def dataset(
     from whet.terminal import print_lines
 
     print_lines(f"{out}: {export_dataset(config, out, tuple(overrides or ()))} tasks")
+
+
+@app.command("verifiers", no_args_is_help=True)
+def verifiers(
+    env: Annotated[str, typer.Argument(help="NAME, NAME/VARIANT, NAME:SOURCE or path/to/file.py:Name.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="New folder to write.")],
+    arg: Annotated[
+        list[str] | None, typer.Option("--arg", "-a", help="Argument of the environment, KEY=VALUE.")
+    ] = None,
+    name: Annotated[str, typer.Option("--name", help="Name of the package. [whet_ and the environment's]")] = "",
+) -> None:
+    """Write an environment as a package for verifiers 0.3 and 0.4, its data inside."""
+    from whet.apps.interop.package import export_verifiers
+    from whet.envs.registry import parse_args
+    from whet.terminal import print_lines
+
+    print_lines(str(export_verifiers(env, out, parse_args(arg or ()), name)))
+
+
+@app.command("results", no_args_is_help=True)
+def results(
+    run: Annotated[str, typer.Argument(help="Run of any kind: a name or a folder.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write.")],
+    line: Annotated[
+        str, typer.Option("--line", help="v0: results.jsonl of verifiers 0.3; v1: traces.jsonl of 0.4.")
+    ] = "v1",
+    runs: Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")] = Path("runs"),
+) -> None:
+    """Write the rollouts of a run as results of verifiers."""
+    from whet.apps.interop.results import export_results
+    from whet.terminal import print_lines
+
+    print_lines(f"{out}: {export_results(run, out, line, runs):,} rollouts")
+
+
+@app.command("from-verifiers", no_args_is_help=True)
+def from_verifiers(
+    folder: Annotated[Path, typer.Argument(help="Folder with results.jsonl or traces.jsonl.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File of JSON lines to write.")],
+) -> None:
+    """Write results of verifiers, of either line, as chat records of ours."""
+    from whet.apps.interop.results import convert_results
+    from whet.terminal import print_lines
+
+    print_lines(convert_results(folder, out))
+
+
+@app.command("prime-rl", no_args_is_help=True)
+def prime_rl(
+    config: Annotated[Path, typer.Argument(help="Config of a training, with a model hf:OWNER/NAME.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="New folder to write.")],
+    profile: Annotated[str, typer.Option(help="baseline, fast or single-gpu.")] = "baseline",
+    version: Annotated[str, typer.Option(help="Version of prime-rl.")] = "0.8.0",
+) -> None:
+    """Write a config for prime-rl, with the environment as a package, a setup script and a runbook."""
+    from whet.apps.interop.prime_rl.export import export_prime_rl
+    from whet.terminal import print_lines
+
+    print_lines(f"{export_prime_rl(config, out, profile, version)}: rl.toml, environment, setup.sh, RUNBOOK.md")

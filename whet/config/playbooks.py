@@ -76,7 +76,7 @@ def _guidance(path: Path, data: dict[str, Any]) -> list[dict[str, Any]]:
     """The rules of a guidance.json, those that are told and those that are retired; it is of one mission."""
     if len(data) != 1:
         raise WhetError(f"{path}: holds the rules of {len(data)} missions; a playbook is for one, so leave one in it")
-    section = next(iter(data.values()))
+    mission, section = next(iter(data.items()))
     told, known = section["experiences"], section.get("metadata", {})
     if not isinstance(told, dict) or not isinstance(known, dict):
         raise WhetError(f"{path}: 'experiences' and 'metadata' are objects, by the id of a rule")
@@ -84,7 +84,14 @@ def _guidance(path: Path, data: dict[str, Any]) -> list[dict[str, Any]]:
     texts = {**told, **{rule: about.get("text", "") for rule, about in kept.items() if rule not in told}}
     made = []
     for rule, text in texts.items():
-        about = kept.get(rule, {})
+        about = {"scope": mission if rule == "G0" else "", **kept.get(rule, {})}
+        if rule not in told and about["status"] == "active":
+            raise WhetError(
+                f"{path}: rule {rule} is active in 'metadata' and not among 'experiences'; add it there, or set its "
+                "status to 'retired'"
+            )
+        if about.get("text", text) != text:
+            about.pop("predicate", None)  # it says where the rule spoke before somebody worded it anew
         fields = {name: about[name] for name in ("scope", "parent", "created", "retired", "predicate") if name in about}
         status = "active" if rule in told else about["status"]
         made.append({"id": rule, "text": text, "status": status, "evidence": about.get("sources", ()), **fields})

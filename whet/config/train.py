@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -63,3 +64,9 @@ class TrainConfig(PolicyConfig):
         if self.continues is None:
             del found["continues"]
         return found
+
+
+def section_of(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A section as data, whether somebody wrote it or built it; empty where it is neither."""
+    found = data.get(name)
+    return found if isinstance(found, Mapping) else found.model_dump() if isinstance(found, Section) else {}

@@ -121,7 +121,8 @@ class Workshop:
 
     def _plan(self, planned: Planned) -> None:
         """Counts every rollout of the plan once, remembered or not: a resumed run stops where the first would have."""
-        digests = {id(policy): policy_digest(policy) for policy, _ in planned}
+        policies = {id(policy): policy for policy, _ in planned}
+        digests = {name: policy_digest(policy) for name, policy in policies.items()}
         new = {rollout_key(ticket, self.env.fingerprint, digests[id(policy)]) for policy, ticket in planned}
         new -= self._planned
         if self.max_rollouts is not None and len(self._planned) + len(new) > self.max_rollouts:

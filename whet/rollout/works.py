@@ -13,6 +13,7 @@ import importlib
 import multiprocessing
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from whet.errors import FaultError, WhetError
@@ -79,8 +80,8 @@ class Works:
         return await self._workers.perform(payload)
 
     async def _isolated(self, payload: Mapping[str, Any]) -> WorkResult:
-        if self._sandbox is None:
-            self._sandbox = asyncio.ensure_future(asyncio.to_thread(self._open_sandbox))
+        if self._sandbox is None:  # a future and no task: what cancels all tasks must not lose a sandbox half open
+            self._sandbox = asyncio.get_running_loop().run_in_executor(None, self._open_sandbox)
         return await (await asyncio.shield(self._sandbox)).run(payload)
 
     async def _served(self, payload: Mapping[str, Any], attempt: str = "") -> WorkResult:
@@ -105,8 +106,12 @@ class Works:
 
     async def close(self) -> None:
         opened, self._sandbox = self._sandbox, None
-        if opened is not None and not (opened.done() and opened.exception()):
-            await (await opened).close()
+        sandbox: Sandbox | None = None
+        if opened is not None:
+            with suppress(Exception):  # one that could not be opened: who asked for it has heard why
+                sandbox = await opened
+        if sandbox is not None:
+            await sandbox.close()
         if self._mcp is not None:
             await self._mcp.close()
             self._mcp = None

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from crashes import Crash, crashing
-from reflact_world import timeless
-from rules_world import GREY, HARM, RED, Crates, config, proposing, searched, upsert
+from rules_world import GREY, HARM, RED, Crates, config, proposing, searched, upsert, without_moments
 
 from whet.apps.rules.history import approve, awaiting
 from whet.errors import WhetError
@@ -35,17 +34,6 @@ def small_run(folder: Path) -> dict[str, bytes]:
     assert result.stopped == ""
     assert result.summary["total_accepts"] >= 1
     return without_moments(result.folder)
-
-
-def without_moments(folder: Path) -> dict[str, bytes]:
-    found = timeless(folder)
-    return {name: _plain(data) for name, data in found.items()}
-
-
-def _plain(data: bytes) -> bytes:
-    import re
-
-    return re.sub(rb'"(timestamp|updated_at)":\s*"[^"]*"', b"", data)
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from builders import FromFunction
-from rules_world import HARM, RED, Crates, config, proposing, searched, upsert
+from rules_world import HARM, RED, STRICT, Crates, config, proposing, searched, upsert
 from typer.testing import CliRunner
 
 from whet.apps.rules.commands import app
@@ -166,3 +166,48 @@ def test_the_commands_say_it(run: TrainResult, tmp_path: Path) -> None:
     assert runner.invoke(app, ["rollback", folder, "0", "--out", str(tmp_path / "back.json")]).exit_code == 0
     back = read_playbook(str(tmp_path / "back.json"))
     assert [rule.text for rule in back.told] == [rule.text for rule in run.judge.initial.playbook.told]
+
+
+def edited(folder: Path, **changes: Any) -> Path:
+    """A guidance.json that somebody has worked on."""
+    section = {
+        "step": 0,
+        "experiences": {"G0": "A broken seal fails.", "G1": STRICT},
+        "metadata": {
+            "G0": {"text": "A broken seal fails.", "status": "active"},
+            "G1": {"text": STRICT, "status": "active", "predicate": {"colour": "blue"}},
+        },
+        **changes,
+    }
+    file = folder / "guidance.json"
+    file.write_text(json.dumps({"yard 0": section}))
+    return file
+
+
+def test_a_rule_that_was_taken_out_of_a_guidance_does_not_come_back(tmp_path: Path) -> None:
+    file = edited(tmp_path, experiences={"G0": "A broken seal fails."})
+    with pytest.raises(WhetError, match="rule G1 is active in 'metadata' and not among 'experiences'"):
+        read_playbook(str(file))
+
+
+def test_a_rule_that_somebody_worded_anew_has_lost_its_predicate(tmp_path: Path) -> None:
+    assert {rule.id: rule.predicate for rule in read_playbook(str(edited(tmp_path))).rules}["G1"] == {"colour": "blue"}
+    anew = edited(tmp_path, experiences={"G0": "A broken seal fails.", "G1": "A blue crate passes."})
+    assert {rule.id: rule.predicate for rule in read_playbook(str(anew)).rules} == {"G0": None, "G1": None}
+
+
+def test_the_book_of_another_mission_is_refused(tmp_path: Path) -> None:
+    file = edited(tmp_path)
+    file.write_text(file.read_text().replace("yard 0", "yard 7"))
+    with pytest.raises(WhetError, match="is of 'yard 7', and this run is of 'yard 0'"):
+        searched(tmp_path, config(train={"steps": 1, "test": 0}), playbook=read_playbook(str(file)))
+
+
+def test_an_audit_leaves_the_sealed_test_closed_whatever_the_config_says() -> None:
+    settings = config(train={"test": 30}, rules={"audit_only": True})
+    assert settings.train.test == 0
+
+
+def test_a_bound_out_of_range_is_refused_by_its_name() -> None:
+    with pytest.raises(WhetError, match=r"bounds\.level"):
+        config(bounds={"level": 0.4})

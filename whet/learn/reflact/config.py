@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from whet.config.load import merge
 from whet.config.schema import Section
-from whet.config.train import TrainConfig, TrainSection
+from whet.config.train import TrainConfig, TrainSection, section_of
 from whet.errors import WhetError
 from whet.learn.prompt_text import refuse_unknown
 
@@ -158,17 +158,17 @@ class ReflactConfig(TrainConfig):
         if not isinstance(data, Mapping):
             return data
         merged: dict[str, Any] = {}
-        if _section(data, "gate").get("name", "paired") == "paired":
+        if section_of(data, "gate").get("name", "paired") == "paired":
             merge(merged, LEARNING)
         if (preset := PRESETS.get(data.get("preset", "whet"), {})).get("gate"):
             merged = {}  # a published rule has neither alpha nor pace
-        if _section(data, "train").get("proposer", "analyst") == "analyst":
+        if section_of(data, "train").get("proposer", "analyst") == "analyst":
             merge(merged, ANALYST)
         merge(merged, preset)
         if data.get("optimizer") is None:
             merged.pop("optimizer", None)
-        if _section(data, "train").get("proposer") == "examples":
-            merge(merged, FEW if _section(data, "gate").get("name", "paired") == "paired" else {})
+        if section_of(data, "train").get("proposer") == "examples":
+            merge(merged, FEW if section_of(data, "gate").get("name", "paired") == "paired" else {})
         merge(merged, data)
         return merged
 
@@ -187,11 +187,6 @@ class ReflactConfig(TrainConfig):
                 "the analyst needs an [optimizer] model; name one, or set train.proposer = 'examples', which needs none"
             )
         return self
-
-
-def _section(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = data.get(name)
-    return found if isinstance(found, Mapping) else found.model_dump() if isinstance(found, Section) else {}
 
 
 LEARNING: Mapping[str, Any] = {"gate": {"pace": "steady", "alpha": 0.1}}

@@ -34,7 +34,9 @@ class RuleFiles:
 
     def write(self, folder: Path, search: RuleSearch) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / "splits.json", {"train": list(search.tasks), "select": list(search.shop.select)})
+        further = () if search.config.rules.audit_only else search.review.watch.further
+        pools = {"train": search.tasks, "select": search.shop.select, "confirm": further}
+        write_json(folder / "splits.json", {name: list(tickets) for name, tickets in pools.items()})
         self._write_books(folder, search)
         if search.config.rules.audit_only:
             write_audit(folder, search)
@@ -106,7 +108,7 @@ def _new_rule(record: OperationRecord) -> str:
 
 
 def _figures(search: RuleSearch, record: OperationRecord) -> dict[str, Any]:
-    """Screen, gate and noise floor, None where an operation did not come so far."""
+    """Screen, gate, what could be released and the noise floor, None where an operation did not come so far."""
     screen = record.screen
     row: dict[str, Any] = {
         "screen_n": screen.tickets if screen else None,
@@ -124,6 +126,8 @@ def _figures(search: RuleSearch, record: OperationRecord) -> dict[str, Any]:
     for guard in data.get("guards", ()):
         name = guard["metric"].partition("(")[0]
         row |= {f"{name}_change": guard["difference"], f"{name}_bound": guard["harm"], f"{name}_limit": guard["bound"]}
+    releases = record.releases
+    row |= {f"release_{name}": getattr(releases, name, None) for name in ("tickets", "rise", "upper", "limit")}
     return row | (search.noise.as_data() if search.noise else {})
 
 

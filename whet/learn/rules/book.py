@@ -212,6 +212,13 @@ def in_order(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(sorted(rules, key=lambda rule: (rule.id[:1] != "S", int(rule.id[1:]))))
 
 
+def changed(before: RuleBook, after: RuleBook) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """The rules that only the second book tells, and those that only the first does."""
+    old, new = ({(rule.id, rule.text) for rule in book.active} for book in (before, after))
+    told = tuple(rule for rule in after.active if (rule.id, rule.text) not in old)
+    return told, tuple(rule for rule in before.active if (rule.id, rule.text) not in new)
+
+
 def same_words(text: str) -> str:
     """A rule without what two wordings of it may differ in: case, spaces, punctuation."""
     return " ".join(re.findall(r"\w+", text.casefold()))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from whet.config.load import merge
 from whet.config.schema import Section
-from whet.config.train import Count, TrainConfig, TrainSection
+from whet.config.train import Count, TrainConfig, TrainSection, section_of
 from whet.errors import WhetError
 from whet.learn.prompt_text import refuse_unknown
 
@@ -28,6 +28,10 @@ class RulesTrainSection(TrainSection):
     beam: int = Field(default=1, ge=1, description="books that live side by side")
     pool: Count = Field(default="all", description="tickets of the propose pool that a round looks at")
     reuse: bool = Field(default=True, description="do not attempt a ticket again with the very same book")
+    stand: bool = Field(
+        default=True,
+        description="nor with the next book, where the rules that changed say that they do not speak of it",
+    )
 
 
 class BookSection(Section):
@@ -39,6 +43,9 @@ class BookSection(Section):
     ablations: bool = Field(default=True, description="fill spare places with removals of rules that stand")
     screen: int = Field(
         default=16, ge=0, description="tickets of the propose pool a candidate is tried on before the gate; 0: none"
+    )
+    race: bool = Field(
+        default=True, description="where a proposer counts what each is worth: what is behind one that passed waits"
     )
     floor: bool = Field(default=True, description="measure the noise floor on the gate pool first")
     approval: bool = Field(default=False, description="a change that passes waits for a person: whet rules approve")
@@ -61,7 +68,13 @@ class BoundsSection(Section):
     false_block: float = Field(
         default=0.10, ge=0, description="upper bound of the rise of false blocks among passing tickets"
     )
-    level: float = Field(default=0.9, ge=0.5, lt=1, description="level of both bounds, one-sided")
+    level: float = Field(default=0.9, ge=0.5, lt=1, description="level of these bounds, one-sided")
+    slight: float = Field(
+        default=0.0075, ge=0, description="the same as false_release where rules say which tickets they are about"
+    )
+    confirm: int = Field(
+        default=1500, ge=0, description="further select tickets: on those that a change could release it is confirmed"
+    )
     regressions: float = Field(
         default=0.05, ge=0, le=1, description="share of gate tickets that may go from right to wrong"
     )
@@ -107,18 +120,19 @@ class RulesConfig(TrainConfig):
             return data
         merged: dict[str, Any] = {}
         merge(merged, PRESETS.get(data.get("preset", "whet"), {}))
-        given = data.get("gate")
-        named = given.get("name") if isinstance(given, Mapping) else None
+        named = section_of(data, "gate").get("name")
         if named is not None and named != merged.get("gate", {}).get("name"):
             merged["gate"] = dict(PAIRED) if named == "paired" else {}
         merge(merged, data)
-        rules, train = (_plain(merged.get(name, {})) for name in ("rules", "train"))
-        if isinstance(rules, Mapping) and isinstance(train, Mapping) and rules.get("audit_only"):
-            merged["train"] = {"test": 0, **train}
+        if section_of(merged, "rules").get("audit_only") and isinstance(merged.get("train", {}), Mapping | Section):
+            merged["train"] = {**section_of(merged, "train"), "test": 0}  # nothing to claim: the test stays closed
         gate = merged.get("gate", {})
         if isinstance(gate, Mapping) and gate.get("name", "paired") == "paired":
-            bounds = BoundsSection.model_validate(_plain(merged.get("bounds", {})))
-            costs = CostsSection.model_validate(_plain(merged.get("costs", {})))
+            try:
+                bounds = BoundsSection.model_validate(section_of(merged, "bounds"))
+                costs = CostsSection.model_validate(section_of(merged, "costs"))
+            except ValidationError:
+                return merged  # refused below, where the key is known
             made = {"guards": guards(bounds, costs), "max_regressions": bounds.regressions}
             merged["gate"] = {**made, **gate}
         return merged
@@ -135,10 +149,6 @@ class RulesConfig(TrainConfig):
                 "which needs none"
             )
         return self
-
-
-def _plain(section: Any) -> Any:
-    return section.model_dump() if isinstance(section, Section) else section
 
 
 def guards(bounds: BoundsSection, costs: CostsSection) -> list[dict[str, Any]]:
@@ -164,8 +174,8 @@ PAIRED: Mapping[str, Any] = {"name": "paired", "pace": "brief", "alpha": 0.05}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "whet": {"gate": PAIRED},
     "published": {
-        "train": {"patience": 3, "beam": 1},
-        "rules": {"candidates": 3, "hard_cases": 16, "screen": 0, "floor": False, "retention": 5},
+        "train": {"patience": 3, "beam": 1, "stand": False},
+        "rules": {"candidates": 3, "hard_cases": 16, "screen": 0, "race": False, "floor": False, "retention": 5},
         "gate": {
             "name": "rule_search",
             "args": {"samples": 1, "min_reduction": 0.10, "max_changed": 0.05, "min_prob": 0.8, "resamples": 200},

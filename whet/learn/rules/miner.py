@@ -101,9 +101,14 @@ def odds(fixed: int, broken: float) -> float:
 
 
 class Miner:
-    """Brings the rules that the propose pool gives away, and the removal of rules that it speaks against."""
+    """Brings the rules that the propose pool gives away, and the removal of rules that it speaks against.
+
+    A removal comes last and always has a place: a rule that is too strict also blocks, by accident, what rules fail
+    that are not in the book yet.
+    """
 
     name = "miner"
+    ranks = True
 
     async def propose(self, step: RuleStep, most: int) -> Proposals:
         attempts = [attempt for attempt in step.attempts if attempt.verdict is not None]
@@ -112,9 +117,16 @@ class Miner:
         tasks = [attempt.task for attempt in attempts]
         choices = sorted({attempt.truth for attempt in attempts})
         language = language_of(step.env, tasks, choices)
-        found = [*_removals(language, step, attempts), *_additions(language, step, attempts)]
-        found.sort(key=lambda pair: (-pair[0], pair[1].signature))
-        return Proposals(tuple(operation for _, operation in found[:most]))
+        added, removed = (
+            _best_first(_additions(language, step, attempts)),
+            _best_first(_removals(language, step, attempts)),
+        )
+        kept = max(1, most - 1) if removed else most
+        return Proposals((*added[:kept], *removed)[:most])
+
+
+def _best_first(found: Iterator[tuple[float, Operation]]) -> tuple[Operation, ...]:
+    return tuple(operation for _, operation in sorted(found, key=lambda pair: (-pair[0], pair[1].signature)))
 
 
 def _additions(

@@ -37,9 +37,13 @@ def refuse_strange_golden(env: Environment, golden: Sequence[int]) -> None:
         raise WhetError(f"{env.name}: rules.golden names train task {strange[0]}, which does not exist{there}")
 
 
-def first_book(env: Environment, tasks: Sequence[int], playbook: Playbook) -> RuleBook:
+def first_book(env: Environment, tasks: Sequence[int], playbook: Playbook, mission: str) -> RuleBook:
     """Where the book starts: what the playbook brings, else the mission's own rules, else a plain checklist."""
     if playbook.rules:
-        return checked(playbook.rules, "the rule book to start from")
+        book = checked(playbook.rules, "the rule book to start from")
+        checklist = book.find(CHECKLIST)
+        if checklist is not None and checklist.scope not in ("", mission):
+            raise WhetError(f"the rule book to start from is of {checklist.scope!r}, and this run is of {mission!r}")
+        return book
     own = tuple(env.rule_book(env.task("train", tasks[0])))
     return checked(own or (Rule(CHECKLIST, PLAIN_CHECKLIST),), f"the rules of {env.name}")

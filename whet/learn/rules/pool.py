@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from whet.keys import policy_digest, seed_for
+from whet.learn.rules.book import RuleBook, changed
 from whet.learn.rules.cases import attempts_of
 from whet.learn.rules.config import RulesConfig
+from whet.learn.rules.predicate import language_of, verdict_of
 from whet.learn.rules.types import PoolAttempt
 from whet.learn.workshop import Workshop
 from whet.types import Policy
@@ -25,6 +27,8 @@ class ProposePool:
     config: RulesConfig
     tasks: tuple[int, ...]
     _known: dict[str, dict[int, PoolAttempt]] = field(default_factory=dict)
+    _standing: dict[str, dict[int, PoolAttempt]] = field(default_factory=dict)
+    """By policy: attempts of the one before it at tickets that no rule between them speaks of."""
 
     def of_round(self, number: int) -> tuple[int, ...]:
         """The tickets of a round: all, or the next window of an order that is drawn anew when it is through."""
@@ -54,6 +58,31 @@ class ProposePool:
         found = {attempt.task.index: attempt for attempt in attempts_of(self.shop, policy, rolled)}
         before.update(found)
         return tuple(before.get(task) or found[task] for task in tasks if task in before or task in found)
+
+    async def seen(self, policy: Policy, tasks: Sequence[int], where: str) -> tuple[PoolAttempt, ...]:
+        """What is known of the tickets for a round: attempts of a policy, and those of before that stand for it."""
+        standing = self._standing.get(policy_digest(policy), {})
+        made = await self.attempts(policy, [task for task in tasks if task not in standing], where)
+        found = {attempt.task.index: attempt for attempt in made}
+        return tuple(found.get(task) or standing[task] for task in tasks if task in found or task in standing)
+
+    def stand(self, before: tuple[Policy, RuleBook], after: tuple[Policy, RuleBook]) -> None:
+        """Let attempts of one policy stand for the next where the rules that changed are silent.
+
+        Only for rules that say where they speak, and only as evidence to propose from: a gate never reads them.
+        """
+        rules = [rule for side in changed(before[1], after[1]) for rule in side]
+        if not self.config.train.stand or any(rule.predicate is None for rule in rules):
+            return
+        old = policy_digest(before[0])
+        known = {**self._standing.get(old, {}), **self._known.get(old, {})}
+        tasks = [attempt.task for attempt in known.values()]
+        language = language_of(self.shop.env, tasks, sorted({attempt.truth for attempt in known.values()}))
+        self._standing[policy_digest(after[0])] = {
+            index: attempt
+            for index, attempt in known.items()
+            if all(verdict_of(language, rule, attempt.task) is None for rule in rules)
+        }
 
     def made(self, policy: Policy) -> tuple[PoolAttempt, ...]:
         """What a policy has said so far."""

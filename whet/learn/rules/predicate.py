@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from whet.envs.base import Environment
 from whet.envs.language import Feature, Predicate, RuleLanguage, RulePlace, WrittenRule
@@ -40,6 +40,15 @@ def verdict_of(language: RuleLanguage, rule: Rule, task: Task) -> str | None:
         return language.says(rule.predicate, task)
     except ValueError:
         return None
+
+
+def verdict_by(language: RuleLanguage, rules: Iterable[Rule], task: Task, safe: str) -> str | None:
+    """What rules give together where they are followed to the letter: the safe verdict if one says so, else what one
+    says, else what is decided without any."""
+    said = {verdict_of(language, rule, task) for rule in rules} - {None}
+    if not said:
+        return language.unruled(task)
+    return safe if safe in said else min(word for word in said if word is not None)
 
 
 class WordLanguage:

@@ -13,9 +13,21 @@ from whet.learn.rules.types import HardCase, PoolAttempt
 from whet.types import Policy
 
 Fate = Literal[
-    "refused", "screened", "rejected", "undecided", "passed", "golden", "awaiting", "declined", "applied", "identical"
+    "refused",
+    "screened",
+    "rejected",
+    "undecided",
+    "harmful",
+    "passed",
+    "outrun",
+    "golden",
+    "awaiting",
+    "declined",
+    "applied",
+    "identical",
 ]
 """What became of an operation. `passed`: the gate would have it, and another was taken; it is carried to the next.
+`outrun`: one that promised more passed before it came to the gate. `harmful`: that it releases more was not ruled out.
 `golden`: it breaks a ticket that no rule may break. `awaiting`, `declined`: a person has not decided, or decided no."""
 
 
@@ -38,6 +50,34 @@ class ScreenReading:
         """
         blind = not operation.evidence and operation.op != "remove"
         return self.fixed > self.broken or (blind and self.broken <= self.fixed + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseReading:
+    """How a change moves false releases on the tickets that its rules speak of, as a share of all failing tickets."""
+
+    tickets: int
+    """Failing tickets that it could release, on the gate pool and beyond."""
+    failing: float
+    """All failing tickets, those beyond the gate pool by the gate pool's share of them."""
+    rise: float
+    upper: float
+    limit: float
+
+    @property
+    def holds(self) -> bool:
+        return self.upper <= self.limit
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether what was seen is past the limit already, chance aside."""
+        return self.rise > self.limit
+
+    def __str__(self) -> str:
+        return (
+            f"false releases move by {self.rise:+.4f} of the failing tickets, at most by {self.upper:.4f}; "
+            f"{self.limit:.4f} is the limit ({self.tickets} failing tickets that it speaks of)"
+        )
 
 
 @dataclass(slots=True)
@@ -71,6 +111,7 @@ class OperationRecord:
     policy: Policy | None = None
     screen: ScreenReading | None = None
     judgement: Judgement | None = None
+    releases: ReleaseReading | None = None
     fate: Fate = "refused"
     detail: str = ""
     regressions: tuple[Mapping[str, Any], ...] = ()

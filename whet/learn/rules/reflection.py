@@ -25,6 +25,7 @@ class Reflection:
     """An optimiser model reads the cases and proposes operations."""
 
     name = "llm"
+    ranks = False
 
     async def propose(self, step: RuleStep, most: int) -> Proposals:
         shop, config = step.shop, step.config

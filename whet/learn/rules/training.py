@@ -17,7 +17,6 @@ from typing import Any
 from whet.errors import WhetError
 from whet.gate.paired import PairedGate
 from whet.keys import digest
-from whet.learn.candidate import Candidate
 from whet.learn.judge import Judge, Standing, known
 from whet.learn.learner import Training
 from whet.learn.rules.approval import approved
@@ -31,19 +30,18 @@ from whet.learn.rules.mission import first_book, one_mission, refuse_strange_gol
 from whet.learn.rules.noise import NoiseFloor, measure_noise
 from whet.learn.rules.pool import ProposePool
 from whet.learn.rules.proposers import proposer_named
-from whet.learn.rules.records import Branch, BranchRound, Fate, OperationRecord, Round
+from whet.learn.rules.records import Branch, BranchRound, OperationRecord, Round
+from whet.learn.rules.releases import ReleaseWatch
 from whet.learn.rules.report import round_text, summary_of
-from whet.learn.rules.screen import TicketScreen, regressions
-from whet.learn.rules.types import PoolAttempt, RuleProposer, RuleStep, TriedOperation
+from whet.learn.rules.review import RuleReview
+from whet.learn.rules.spare import idle_rules
+from whet.learn.rules.types import PoolAttempt, RuleProposer, RuleStep
 from whet.learn.workshop import Spent, Workshop
 from whet.rollout.session import Halted
 
-ORIGIN = "rule_search"
 FIRST = "b0"
 MOMENT = "moment"
 """The kind of effect that remembers when something happened first."""
-
-REMEMBERED: tuple[Fate, ...] = ("screened", "rejected", "undecided", "golden", "declined", "applied")
 
 
 @dataclass(slots=True)
@@ -63,12 +61,12 @@ class RuleSearch(Training):
     """The leading book after each edit: its step, what it is, and when it came."""
     noise: NoiseFloor | None = None
     audited: tuple[PoolAttempt, ...] = ()
-    tried: list[TriedOperation] = field(default_factory=list)
     chats: DistilledChats | None = None
     steps_done: int = 0
     spent: str = ""
     files: RuleFiles = field(init=False)
     pool: ProposePool = field(init=False)
+    review: RuleReview = field(init=False)
     _fresh: int = 1
     _names: int = 0
     _told: int = 0
@@ -85,13 +83,15 @@ class RuleSearch(Training):
         self.mission = one_mission(env, {"train": self.tasks, "select": self.shop.select})
         refuse_strange_golden(env, self.config.rules.golden)
         start = self.judge.initial
-        book = first_book(env, self.tasks, start.playbook)
+        book = first_book(env, self.tasks, start.playbook, self.mission)
         start = replace(start, playbook=book.within(start.playbook))
         self.judge.initial = start
         self.judge.current = self.judge.best = Standing(start, origin="initial_book")
         self._fresh = book.fresh
         self.branches = [Branch(FIRST, start, book, self.judge.bank)]
         self.books = [(0, book, self._moment("start"))]
+        watch = ReleaseWatch.of(self.shop, self.config)
+        self.review = RuleReview(self.shop, self.judge, self.config, watch, self.share)
         if not self.config.rules.audit_only and self.proposer is None:
             self.proposer = proposer_named(self.config.train.proposer)
 
@@ -155,12 +155,12 @@ class RuleSearch(Training):
         """Attempts, cases, proposals, candidates, and the gate's word on each."""
         branch, section = part.branch, self.config.rules
         where = f"s{number:04d}/{branch.name}"
-        part.attempts = await self.pool.attempts(branch.policy, self.pool.of_round(number), where)
+        part.attempts = await self.pool.seen(branch.policy, self.pool.of_round(number), where)
         part.cases = hard_cases(part.attempts, section.hard_cases, section.order)
         if not part.attempts:
             return
         assert self.proposer is not None
-        tried = tuple(self.tried)
+        tried = tuple(self.review.tried)
         env = self.shop.env
         step = RuleStep(
             *(env, branch.book, part.cases, part.attempts, where, number, tried, self.mission, self.shop, self.config)
@@ -169,25 +169,28 @@ class RuleSearch(Training):
         for raw, refusal in proposals.refused:
             self._record(part, number, None, refusal=refusal, raw=raw)
         chosen = self._candidates(number, part, (*branch.carried, *proposals.operations))
-        await self._judge(where, part, chosen)
+        await self.review.hear(where, part, chosen, self.proposer.ranks)
 
     def _candidates(self, number: int, part: BranchRound, operations: Sequence[Operation]) -> list[OperationRecord]:
         """Operations that may be tried, the spare places filled with removals; whatever is not tried is on record."""
         words = PoolWords.of(part.attempts)
-        brought = (*operations, *self._ablations(part.branch))
+        brought = (*operations, *self._ablations(part))
         chosen: list[OperationRecord] = []
-        for operation, refusal in admitted(brought, part.branch.book, words, self.tried, self.config.rules.candidates):
+        for operation, refusal in admitted(
+            brought, part.branch.book, words, self.review.tried, self.config.rules.candidates
+        ):
             record = self._record(part, number, operation, refusal=refusal)
             if refusal is None and self._apply(part.branch, record):
                 chosen.append(record)
         return chosen
 
-    def _ablations(self, branch: Branch) -> list[Operation]:
-        """A removal of each rule that was learnt, the oldest first."""
+    def _ablations(self, part: BranchRound) -> list[Operation]:
+        """A removal of each rule that was learnt, the oldest first; not of one that the propose pool speaks for."""
         if not self.config.rules.ablations:
             return []
         why = "does the book do without it?"
-        return [Operation("remove", target=rule.id, reason=why, source=ABLATION) for rule in branch.book.learnt]
+        spare = idle_rules(self.shop.env, part) if self.config.rules.race else part.branch.book.learnt
+        return [Operation("remove", target=rule.id, reason=why, source=ABLATION) for rule in spare]
 
     def _apply(self, branch: Branch, record: OperationRecord) -> bool:
         """Make the candidate: the book after the operation, and the policy that is told it."""
@@ -201,37 +204,6 @@ class RuleSearch(Training):
         record.policy = replace(branch.policy, playbook=made.within(branch.policy.playbook))
         return True
 
-    async def _judge(self, where: str, part: BranchRound, chosen: Sequence[OperationRecord]) -> None:
-        """Each candidate on a few tickets of the propose pool, then those that help there before the gate."""
-        branch = part.branch
-        screening = TicketScreen.of(self.shop, self.config, part, chosen, where)
-        for record in chosen:
-            assert record.policy is not None
-            assert record.operation is not None
-            record.screen = await screening.read(record)
-            if record.screen is not None and not record.screen.passes(record.operation):
-                fixed, broken = record.screen.fixed, record.screen.broken
-                told = f"on {record.screen.tickets} tickets of the propose pool it mends {fixed} and breaks {broken}"
-                self._settle(part, record, "screened", told)
-                continue
-            candidate = Candidate(record.policy, (record.operation,), ORIGIN, record.round)
-            purpose = f"{where}/c{record.index}"
-            judged = await self.judge.weigh(purpose, candidate, branch.policy, branch.bank, share=self.share)
-            record.judgement = judged
-            if judged.action == "skip_identical":
-                self._settle(part, record, "identical", "the policy would be told the same")
-                continue
-            record.regressions = regressions(self.shop, branch, judged)
-            if judged.action == "pass":
-                record.fate, record.detail = "passed", str(judged.decision)
-                branch.bank = branch.bank.extended(judged.decision.draws)
-                continue
-            if judged.decision.draws:
-                branch.bank = self.shop.gate.carry(branch.bank, judged.decision)
-            self._settle(
-                part, record, "undecided" if judged.action == "undecided" else "rejected", str(judged.decision)
-            )
-
     async def _choose(self, state: Round, part: BranchRound) -> None:
         """Of what passed, the best by utility becomes a book of its own, with a beam also the next best."""
         passed = [record for record in part.records if record.fate == "passed"]
@@ -242,7 +214,7 @@ class RuleSearch(Training):
                 break
             assert record.policy is not None
             if broken := await self.pool.golden_broken(part.branch.policy, record.policy):
-                self._settle(part, record, "golden", f"it breaks {', '.join(broken)}, which no rule may")
+                self.review.settle(part, record, "golden", f"it breaks {', '.join(broken)}, which no rule may")
                 continue
             if not self._approved(part, record):
                 continue
@@ -275,7 +247,8 @@ class RuleSearch(Training):
             judgement=judged,
         )
         record.child = child
-        self._settle(part, record, "applied", str(judged.decision))
+        self.pool.stand((branch.policy, branch.book), (record.policy, record.book))
+        self.review.settle(part, record, "applied", str(judged.decision))
 
     def _survive(self, state: Round) -> None:
         """The best books live on; the one that leads is the current policy of the run."""
@@ -330,7 +303,7 @@ class RuleSearch(Training):
                 f"whet rules approve {folder} {purpose}, or the same with --decline, then start the run again"
             )
         if not said.yes:
-            self._settle(part, record, "declined", said.words)
+            self.review.settle(part, record, "declined", said.words)
         return said.yes
 
     def _moment(self, purpose: str) -> str:
@@ -355,12 +328,6 @@ class RuleSearch(Training):
         record.detail = str(refusal) if refusal else ""
         part.records.append(record)
         return record
-
-    def _settle(self, part: BranchRound, record: OperationRecord, fate: Fate, detail: str) -> None:
-        record.fate, record.detail = fate, detail
-        if fate in REMEMBERED and record.operation is not None:
-            told = part.branch.book.told
-            self.tried.append(TriedOperation(record.operation, record.round, fate, record.effect, told))
 
     # ------------------------------------------------------------------------------------------- what others see
 

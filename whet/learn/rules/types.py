@@ -110,5 +110,7 @@ class RuleProposer(Protocol):
     """Turns hard cases into operations, at most `most` of them, the best first."""
 
     name: str
+    ranks: bool
+    """Whether it counts what each operation is worth, so that the order in which it brings them is a promise."""
 
     async def propose(self, step: RuleStep, most: int) -> Proposals: ...

@@ -30,9 +30,9 @@ from whet.learn.weights.config import GrpoConfig, GrpoSection
 from whet.learn.weights.groups import Group, GroupBatch, fill
 from whet.learn.weights.live import LiveGenerator
 from whet.learn.weights.mix import SftMix
-from whet.learn.weights.packing import pack
 from whet.learn.weights.plays import BesidePlayer, PlayStage, play_groups
 from whet.learn.weights.rewards import reward_of
+from whet.learn.weights.rows_by_length import pack
 from whet.learn.weights.segment import (
     SavesWhole,
     SegmentClock,

@@ -10,8 +10,8 @@ import torch
 from test_grpo_loss import trainer
 
 from whet.learn.weights.grpo import VERSION, PlayTrainer
-from whet.learn.weights.packing import pack, trim
 from whet.learn.weights.presets import GRPO_PRESETS, PresetName
+from whet.learn.weights.rows_by_length import pack, trim
 
 PROMPTS, COMPLETIONS = (2, 9, 3, 8, 2, 9, 4, 8), (12, 3, 2, 5, 4, 12, 3, 2)
 
