@@ -11,6 +11,9 @@ from whet.envs.groupqc.environment import GroupQc
 from whet.models.base import Model
 from whet.models.scripted import Function, Scripted, reference
 from whet.release.champion import Champion, Champions
+from whet.release.decider import CALIBRATED
+from whet.release.decision import DecisionRule, rule_seal
+from whet.release.trail import Trail
 from whet.types import Playbook, Policy, Sampling
 
 MISSION = "Extinguisher check"
@@ -56,3 +59,10 @@ def promoted(releases: Path, model: Model, name: str = "site", **more: Any) -> C
         **more,
     )
     return Champions(releases).promote(draft)
+
+
+def ruled(releases: Path, champion: Champion, rule: DecisionRule) -> None:
+    """A rule as calibrating leaves it: in its file, and on record."""
+    rule.keep(releases, champion.name, [])
+    with Trail.of(releases) as trail:
+        trail.append(CALIBRATED, {"seal": rule_seal(releases, champion.name)}, subject=champion.name)

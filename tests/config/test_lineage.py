@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Whet
@@ -153,6 +155,62 @@ def test_a_version_that_was_edited_and_a_file_that_is_gone_are_found(configs: Co
     assert "is gone; restore it" in configs.findings()[0]
     (configs.folder / "sums.toml").unlink()
     assert "knows sums, whose file is gone" in configs.findings()[0]
+
+
+def test_a_version_that_is_not_active_is_proved_too_and_not_put_back_edited(configs: ConfigFolder) -> None:
+    edit(configs, "n = 4", "n = 5")
+    configs.bump("sums", "More tasks.", "whet 0.1.0", TODAY)
+    before = (configs.folder / "sums.toml").read_text()
+    snapshot = configs.folder / "versions" / "sums@v1.toml"
+    snapshot.write_text(snapshot.read_text().replace("n = 4", "n = 400"))
+    assert ["is not what was registered" in line for line in configs.findings()] == [True]
+    with pytest.raises(WhetError, match="is not what was registered"):
+        configs.activate("sums@v1")
+    assert (configs.folder / "sums.toml").read_text() == before
+
+
+def test_an_env_of_another_file_is_found_from_a_version_too(configs: ConfigFolder) -> None:
+    (configs.folder / "check.toml").write_text('[env]\nfrom = "sums.toml"\n\n[target]\nmodel = "openai:any"\n')
+    configs.bump("check", "First.", "whet 0.1.0", TODAY)
+    assert configs.findings() == []
+    name = configs.file("sums").data["env"]["name"]
+    edit(configs, f'name = "{name}"', 'name = "soup"')
+    assert any(
+        "check.toml: the [env] that it takes from another file has changed" in line for line in configs.findings()
+    )
+    assert configs.bump("check", "As sums.", "whet 0.1.0", TODAY).version == "v2"
+    assert not any("check" in line for line in configs.findings())
+
+
+@pytest.mark.parametrize(
+    "mangle",
+    [
+        lambda held: held.pop("configs"),
+        lambda held: held.update(configs=5),
+        lambda held: held.update(active=[]),
+        lambda held: held["configs"]["sums"]["versions"].update(vx={}),
+        lambda held: held["configs"]["sums"]["versions"].update(v2=5),
+        lambda held: held["configs"]["sums"]["versions"]["v1"].pop("identity"),
+    ],
+)
+def test_a_registry_that_somebody_mangled_is_one_line(
+    configs: ConfigFolder, mangle: Callable[[dict[str, Any]], object]
+) -> None:
+    held = configs.registry()
+    mangle(held)
+    (configs.folder / "registry.json").write_text(json.dumps(held))
+    with pytest.raises(WhetError, match="is no registry of configs"):
+        configs.findings()
+
+
+def test_a_version_that_is_taken_out_of_the_registry_is_one_line(configs: ConfigFolder) -> None:
+    edit(configs, "n = 4", "n = 5")
+    configs.bump("sums", "More tasks.", "whet 0.1.0", TODAY)
+    held = configs.registry()
+    del held["configs"]["sums"]["versions"]["v2"]
+    (configs.folder / "registry.json").write_text(json.dumps(held))
+    with pytest.raises(WhetError, match="v2 is not registered"):
+        configs.activate("sums@v1")
 
 
 def test_runs_worlds_and_versions_are_no_configs(configs: ConfigFolder) -> None:

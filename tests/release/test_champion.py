@@ -149,3 +149,12 @@ def test_a_releases_folder_that_cannot_be_written_is_one_line(tmp_path: Path) ->
 def test_a_champion_says_all_of_itself_in_its_record() -> None:
     made = draft()
     assert {*made.as_data()} == {*Champion.__dataclass_fields__}
+
+
+def test_a_version_that_is_gone_can_be_followed_by_another(tmp_path: Path) -> None:
+    champions = Champions(tmp_path)
+    champions.promote(draft())
+    (tmp_path / "sums" / "v1" / "champion.json").unlink()
+    assert ["is gone" in line for line in champions.findings()] == [True]
+    assert champions.promote(draft()).title == "sums@v2"
+    assert champions.get("sums").version == 2

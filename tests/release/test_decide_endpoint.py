@@ -19,8 +19,10 @@ import pytest
 from aiohttp import web
 from ticket_desk import promoted, spoken, tickets
 
-from whet.errors import FaultError
+from whet.errors import FaultError, WhetError
+from whet.ledger.writer import LedgerWriter
 from whet.models.base import Model, Request
+from whet.models.scripted import Scripted
 from whet.release.champion import Champions
 from whet.release.decider import open_decider
 from whet.release.decision import DECIDED
@@ -38,10 +40,10 @@ async def posted(address: str, body: bytes, **headers: str) -> tuple[int, dict[s
 
 
 @asynccontextmanager
-async def listening(releases: Path) -> AsyncIterator[str]:
+async def listening(releases: Path, **how: Any) -> AsyncIterator[str]:
     """The address of a door whose champion is whoever is current."""
     door = DecisionDoor(lambda: Champions(releases).get("site"), releases)
-    runner = web.AppRunner(decide_app(door))
+    runner = web.AppRunner(decide_app(door), **how)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
@@ -160,4 +162,57 @@ def test_killed_in_the_middle_nothing_that_was_told_is_forgotten(tmp_path: Path)
             return [(await decider.decide(line)).again for line in tickets(40)]
 
     assert sum(asyncio.run(again())) >= 25
+    assert Trail.of(tmp_path).verify() == []
+
+
+def test_who_waits_for_a_ticket_is_answered_though_the_first_to_ask_hung_up(
+    tmp_path: Path, serves: Callable[[Model], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = spoken(fails)
+    serves(model)
+    promoted(tmp_path, model)
+    complete = Scripted.complete
+
+    async def slow(self: Scripted, *given: Any) -> Any:
+        await asyncio.sleep(0.5)
+        return await complete(self, *given)
+
+    monkeypatch.setattr(Scripted, "complete", slow)
+
+    async def work() -> None:
+        async with listening(tmp_path, handler_cancellation=True) as address:
+            line = tickets(1)[0]
+            first = asyncio.create_task(posted(address, line))
+            await asyncio.sleep(0.3)
+            second = asyncio.create_task(posted(address, line))
+            await asyncio.sleep(0.1)
+            first.cancel()
+            assert (await second)[0] == 200
+
+    asyncio.run(work())
+    assert len(Trail.of(tmp_path).entries(DECIDED)) == 1
+
+
+def test_a_full_disk_decides_nothing_and_room_on_it_is_enough_to_go_on(
+    tmp_path: Path, serves: Callable[[Model], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = spoken(fails)
+    serves(model)
+    promoted(tmp_path, model)
+
+    def full(*_: object) -> None:
+        raise WhetError("ledger.sqlite: cannot be written (database or disk is full)")
+
+    async def work() -> None:
+        async with listening(tmp_path) as address:
+            before, line = tickets(2)
+            assert (await posted(address, before))[0] == 200
+            with monkeypatch.context() as patch:
+                patch.setattr(LedgerWriter, "write", full)
+                status, told = await posted(address, line)
+                assert (status, "disk is full" in told["error"]) == (503, True)
+            assert (await posted(address, line))[0] == 200
+            assert (await posted(address, before))[1]["again"]
+
+    asyncio.run(work())
     assert Trail.of(tmp_path).verify() == []

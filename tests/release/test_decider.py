@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,9 +16,11 @@ from whet.errors import FaultError, WhetError
 from whet.models.base import Model, Request
 from whet.release.batch import decide_lines
 from whet.release.calibration import calibrate
+from whet.release.champion import Champions
 from whet.release.decider import Decider, NoDecision, open_decider
 from whet.release.decision import DECIDED, WorkDecision
 from whet.release.trail import Trail
+from whet.release.upkeep import release_findings
 from whet.types import Fault, Reply
 
 Made = TypeVar("Made")
@@ -185,37 +188,58 @@ def test_a_mission_that_the_champion_was_not_trained_for_is_refused(tmp_path: Pa
         run(decided(tmp_path, rules_model(), tickets(1, mission="Fire door check")))
 
 
-def test_a_calibrated_champion_releases_what_its_evidence_carries(tmp_path: Path) -> None:
-    model = rules_model()
-    champion = promoted(tmp_path, model)
-    rule = run(calibrate(champion, tickets(400, "select", labelled=True), 0.05, tmp_path, model=model, audit=0.5))
+@pytest.fixture(scope="module")
+def calibration(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A champion whose threshold was chosen on 400 tickets: dear to make, so it is made once."""
+    releases, model = tmp_path_factory.mktemp("calibrated") / "releases", rules_model()
+    lines = tickets(400, "select", labelled=True)
+    rule = run(calibrate(promoted(releases, model), lines, 0.05, releases, model=model, audit=0.5))
     assert rule.threshold is not None
     assert rule.upper <= 0.05
-    found = run(decided(tmp_path, model, tickets(60)))
+    return releases
+
+
+@pytest.fixture
+def calibrated(calibration: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(calibration, tmp_path / "releases"))
+
+
+def test_a_calibrated_champion_releases_what_its_evidence_carries(calibrated: Path) -> None:
+    found = run(decided(calibrated, rules_model(), tickets(60)))
     assert any(decision.verdict == "pass" and not decision.code for decision in found)
     audits = [decision for decision in found if decision.code == "audit"]
     assert audits
     assert all(decision.verdict == "pass" and decision.case for decision in audits)
-    assert Trail.of(tmp_path).verify() == []
+    assert Trail.of(calibrated).verify() == []
+    assert release_findings(calibrated) == []
 
 
-def test_sites_that_chose_the_threshold_are_not_released_by_it(tmp_path: Path) -> None:
-    model = rules_model()
-    champion = promoted(tmp_path, model)
-    lines = tickets(400, "select", labelled=True)
-    run(calibrate(champion, lines, 0.05, tmp_path, model=model))
-    found = run(decided(tmp_path, model, lines[:40]))
+def test_sites_that_chose_the_threshold_are_not_released_by_it(calibrated: Path) -> None:
+    found = run(decided(calibrated, rules_model(), tickets(40, "select", labelled=True)))
     assert not any(decision.verdict == "pass" for decision in found)
 
 
-def test_a_threshold_of_another_policy_releases_nothing(tmp_path: Path) -> None:
-    model = rules_model()
-    run(calibrate(promoted(tmp_path, model), tickets(400, "select", labelled=True), 0.05, tmp_path, model=model))
+@pytest.mark.parametrize("name", ["site.json", "site.reference.jsonl"])
+def test_a_threshold_that_somebody_edited_decides_nothing_and_can_be_chosen_anew(name: str, calibrated: Path) -> None:
+    model, file = rules_model(), calibrated / "decide" / name
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    assert ["is not what was calibrated" in line for line in release_findings(calibrated)] == [True]
+    with pytest.raises(WhetError, match="is not what was calibrated"):
+        run(decided(calibrated, model, tickets(1)))
+    champion = Champions(calibrated).get("site")
+    run(calibrate(champion, tickets(30, "select", labelled=True), 0.02, calibrated, model=model))
+    assert release_findings(calibrated) == []
+    assert len(run(decided(calibrated, model, tickets(1)))) == 1
+
+
+def test_a_threshold_of_another_policy_releases_nothing(calibrated: Path) -> None:
     other = spoken(lambda request: "Verdict: pass\nReason: Image1: fine", "other")
-    champion = promoted(tmp_path, other)
+    champion = promoted(calibrated, other)
 
     async def work() -> tuple[WorkDecision, tuple[str, ...]]:
-        async with open_decider(champion, tmp_path, model=other) as decider:
+        async with open_decider(champion, calibrated, model=other) as decider:
             return await decider.decide(tickets(1)[0]), decider.notes
 
     decision, notes = run(work())

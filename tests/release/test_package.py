@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from release.promoted import SKILL, draft, promoted
 
 from whet.config.playbooks import read_playbook
 from whet.errors import WhetError
-from whet.release.champion import Champions
+from whet.release.champion import Champions, champion_in
 from whet.release.package import Package, write_package
 from whet.release.skill import parted, skill_files
 from whet.release.source import install_source
@@ -209,3 +210,49 @@ def test_front_matter_holds_no_other_key_than_ours() -> None:
     text = skill_files(own)["SKILL.md"].decode()
     assert text.startswith('---\nname: sums\ndescription: "Use it for sums."\n---\n\n# Sums')
     assert parted("no front matter") == ("", "no front matter")
+
+
+def test_the_digest_stands_for_the_weights_too(tmp_path: Path) -> None:
+    adapter = tmp_path / "a"
+    adapter.mkdir()
+    (adapter / "adapter_model.safetensors").write_bytes(b"tested")
+    champions = Champions(tmp_path / "releases")
+    champion = champions.promote(draft(Playbook()), adapter)
+    path = write_package(champions, champion, tmp_path / "a.zip")
+    with zipfile.ZipFile(path) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    held["adapter/adapter_model.safetensors"] = b"forged"
+    held["SHA256SUMS"] = "".join(
+        f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in held.items() if name != "SHA256SUMS"
+    ).encode()
+    with zipfile.ZipFile(tmp_path / "forged.zip", "w") as archive:
+        for name, data in held.items():
+            archive.writestr(name, data)
+    with pytest.raises(WhetError, match="its weights are not the champion's"):
+        Package.read(tmp_path / "forged.zip")
+    (champions.place(champion) / "adapter" / "adapter_model.safetensors").write_bytes(b"forged")
+    with pytest.raises(WhetError, match="its weights are not what was promoted"):
+        write_package(champions, champion, tmp_path / "b.zip")
+    assert not (tmp_path / "b.zip").exists()
+    assert len(list(champions.findings())) == 1
+
+
+@pytest.mark.parametrize("damage", ["without a playbook", "without a model"])
+def test_a_record_that_cannot_be_told_is_one_line(damage: str, tmp_path: Path) -> None:
+    champions = Champions(tmp_path / "releases")
+    champion = champions.promote(draft())
+    with zipfile.ZipFile(write_package(champions, champion, tmp_path / "a.zip")) as archive:
+        held = {name: archive.read(name) for name in archive.namelist() if name != "SHA256SUMS"}
+    if damage == "without a playbook":
+        del held["playbook.json"]
+    else:
+        record = orjson.loads(held["package.json"])
+        record["champion"]["target"] = {}
+        record["digest"] = champion_in(record["champion"]).digest
+        held["package.json"] = orjson.dumps(record)
+    sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in held.items())
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
+        for name, data in {**held, "SHA256SUMS": sums.encode()}.items():
+            archive.writestr(name, data)
+    with pytest.raises(WhetError, match="its record cannot be read"):
+        Package.read(tmp_path / "b.zip")

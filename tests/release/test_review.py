@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ticket_desk import promoted, spoken, tickets
+from ticket_desk import promoted, ruled, spoken, tickets
 
 from whet.envs.groupqc.environment import GroupQc
 from whet.errors import WhetError
@@ -25,7 +25,7 @@ def queue(releases: Path, lines: list[bytes], *, double: float = 0.0) -> ReviewQ
     """A queue with a case for each ticket: the champion passes them, and nothing bounds false releases."""
     model = spoken(lambda request: PASSES)
     champion = promoted(releases, model)
-    DecisionRule(double=double, salt="salt").keep(releases, champion.name, [])
+    ruled(releases, champion, DecisionRule(double=double, salt="salt"))
 
     async def work() -> list[WorkDecision]:
         async with open_decider(champion, releases, model=model) as decider:

@@ -22,6 +22,7 @@ from command_line import Whet
 from loopback import Behaviour, Loopback, serving
 from release.promoted import SKILL, promoted
 
+from whet.errors import WhetError
 from whet.release import serve as room
 from whet.release.champion import Champions
 from whet.release.meter import open_purse
@@ -225,6 +226,7 @@ def test_a_key_is_sent_to_the_server_and_comes_back_to_nobody(
         (b'{"messages": [{"role": "user", "content": "x"}], "n": 0}', "invalid_n"),
         (b'{"messages": [{"role": "user", "content": "x"}], "max_tokens": "many"}', "invalid_max_tokens"),
         (b'{"messages": [{"role": "user", "content": "x"}], "model": "gpt-5"}', "model_not_found"),
+        (b'{"messages": [{"role": "user", "content": "x"}], "a": ' + b"[" * 500 + b"]" * 500 + b"}", "too_deep"),
     ],
 )
 def test_a_bad_request_is_refused_before_anybody_is_asked(
@@ -239,6 +241,21 @@ def test_a_bad_request_is_refused_before_anybody_is_asked(
     status, told = run(releases, act)
     assert (status, told) == (404 if code == "model_not_found" else 400, code)
     assert model.requests == 0
+
+
+@pytest.mark.parametrize(
+    "odd", [{"tools": 5}, {"response_format": {"json_schema": None}}, {"response_format": {"json_schema": "x"}}]
+)
+def test_a_field_that_we_cannot_read_is_the_servers_to_judge(odd: Json, model: Loopback, tmp_path: Path) -> None:
+    model.plan.append("400")
+    assert run(at(model, tmp_path), lambda url, _: post(url, asking("1 + 1", **odd)))[0] == 400
+    assert odd.items() <= model.seen[0]["body"].items()
+
+
+def test_an_answer_without_end_is_not_kept(model: Loopback, tmp_path: Path) -> None:
+    model.plan.append("flood")
+    status, body, _ = run(at(model, tmp_path), lambda url, _: post(url, asking("1 + 1")))
+    assert (status, orjson.loads(body)["error"]["code"]) == (502, "reply_too_large")
 
 
 # --------------------------------------------------------------------------------------------- who may ask
@@ -463,6 +480,42 @@ def test_a_port_in_use_is_one_line(model: Loopback, tmp_path: Path, whet: Whet) 
     assert "cannot be listened on" in said.err
     assert said.err.count("\n") == 1
     assert whet("serve", "sums", "--port", "99999").code == 2
+
+
+def test_a_port_is_taken_from_the_start_and_not_once_the_model_is_loaded() -> None:
+    with room._listen("127.0.0.1", 0) as door, pytest.raises(WhetError, match="cannot be listened on"):
+        room._listen("127.0.0.1", door.getsockname()[1])
+
+
+def test_dollars_without_a_price_are_refused_before_anybody_asks(model: Loopback, whet: Whet) -> None:
+    at(model, Path("releases"))
+    said = whet("serve", "sums", "--port", "0", "--max-usd", "1")
+    assert said.code == 2
+    assert "no price is known" in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_an_answer_that_is_cut_off_is_not_called_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(room, "GRACE", 0.1)
+    told: list[str] = []
+    with serving(Behaviour(latency=2.0)) as slow:
+        at(slow, tmp_path)
+
+        async def act() -> None:
+            with room._listen("127.0.0.1", 0) as door:
+                url = f"http://127.0.0.1:{door.getsockname()[1]}"
+                options = room.ServeOptions()
+                server = asyncio.create_task(room._serve(Champions(tmp_path), "sums", options, "", door, told.append))
+                asked = asyncio.create_task(post(url, asking("1 + 1")))
+                while not slow.requests:
+                    await asyncio.sleep(0.02)
+                os.kill(os.getpid(), signal.SIGTERM)
+                await server
+                with pytest.raises(aiohttp.ClientError):
+                    await asked
+
+        asyncio.run(act())
+    assert "1 answers were not out" in told[-1]
 
 
 def test_an_unknown_champion_and_a_missing_token_are_one_line(tmp_path: Path, whet: Whet) -> None:

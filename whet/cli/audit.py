@@ -25,9 +25,10 @@ def verify_command(
     head: Annotated[bool, typer.Option("--head", help="Print a line to keep elsewhere instead.")] = False,
     releases: ReleasesFolder = RELEASES,
 ) -> None:
-    """Say what is wrong with the trail, a line each; exit code 1 when anything is."""
+    """Say what is wrong with the trail and what it names, a line each; exit code 1 when anything is."""
     from whet.release.anchor import Anchor
     from whet.release.trail import Trail
+    from whet.release.upkeep import release_findings
     from whet.terminal import print_lines
 
     trail = Trail.of(releases)
@@ -36,6 +37,7 @@ def verify_command(
         return
     given = Anchor(anchor) if anchor else trail.anchor
     wrong = trail.verify(given, expect)
+    wrong = wrong or release_findings(releases)
     if wrong:
         print_lines(*wrong)
         raise SystemExit(1)

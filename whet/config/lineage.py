@@ -29,6 +29,7 @@ from whet.files import write_atomically, write_json
 from whet.keys import digest
 
 VERSIONS = "versions"
+VERSION = re.compile(r"v[1-9][0-9]{0,8}")
 
 LEDGER = "ledger.sqlite"
 """A folder with one is a run's: its config is a copy."""
@@ -47,8 +48,9 @@ class ConfigFile:
     data: Mapping[str, Any]
 
     @classmethod
-    def read(cls, path: Path, name: str) -> ConfigFile:
-        data = with_shared_env(read_toml(path), path)
+    def read(cls, path: Path, name: str, beside: Path | None = None) -> ConfigFile:
+        """The config at `path`; an [env] of another file is that of the one beside `beside`, where it is used."""
+        data = with_shared_env(read_toml(path), beside or path)
         return cls(name, path, path.read_text(encoding="utf-8-sig"), data)
 
     @property
@@ -62,6 +64,11 @@ class ConfigFile:
     def identity(self) -> str:
         """Stands for all that a result depends on."""
         return digest({key: value for key, value in self.data.items() if key not in (HEADER, CONTROL)})
+
+    @property
+    def shares_env(self) -> bool:
+        """Whether its environment is another file's, which may change while this text does not."""
+        return "from" in tomllib.loads(self.text)["env"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +108,9 @@ class ConfigFolder:
             return {"active": {}, "configs": {}}
         except ValueError as error:
             raise WhetError(f"{path}: not valid JSON ({error}); restore it from a copy") from None
-        versions = held.get("configs", {}).values() if isinstance(held, dict) else [None]
-        if not all(isinstance(config, dict) and isinstance(config.get("versions"), dict) for config in versions):
+        if not _is_registry(held):
             raise WhetError(f"{path}: is no registry of configs; restore it from a copy")
-        return {"active": {}, **held}
+        return dict(held)
 
     def version(self, title: str) -> ConfigFile:
         """The config `NAME@v1` as it was registered; `NAME` alone is the file as it is."""
@@ -118,7 +124,10 @@ class ConfigFolder:
         path = self._snapshot(name, version)
         if not path.is_file():
             raise WhetError(f"{path}: is gone; restore it from a copy")
-        return ConfigFile.read(path, name)
+        found = ConfigFile.read(path, name, self.folder / f"{name}.toml")
+        if not found.shares_env and found.identity != known[version]["identity"]:
+            raise WhetError(f"{path}: is not what was registered; restore it from a copy")
+        return found
 
     def _snapshot(self, name: str, version: str) -> Path:
         return self.folder / VERSIONS / f"{name}@{version}.toml"
@@ -137,7 +146,18 @@ class ConfigFolder:
             except WhetError as problem:
                 wrong.append(str(problem))
         gone = sorted(registry["configs"].keys() - there)
-        return wrong + [f"{self.folder / REGISTRY}: knows {name}, whose file is gone" for name in gone]
+        wrong += [f"{self.folder / REGISTRY}: knows {name}, whose file is gone" for name in gone]
+        return [*dict.fromkeys([*wrong, *self._edited(registry)])]
+
+    def _edited(self, registry: Mapping[str, Any]) -> Iterator[str]:
+        """Versions, active or not, whose text is not what was registered."""
+        for title in (
+            f"{name}@{version}" for name, held in registry["configs"].items() for version in held["versions"]
+        ):
+            try:
+                self.version(title)
+            except WhetError as problem:
+                yield str(problem)
 
     def _findings(self, config: ConfigFile, registry: Mapping[str, Any]) -> Iterator[str]:
         header, name = config.header, config.name
@@ -162,12 +182,10 @@ class ConfigFolder:
 
     def _changes(self, config: ConfigFile, header: ConfigHeader, record: Mapping[str, Any]) -> Iterator[str]:
         snapshot = self.version(f"{config.name}@{header.version}")
-        if snapshot.identity != record.get("identity"):
-            yield f"{snapshot.path}: is not what was registered; restore it from a copy"
-        elif config.identity != snapshot.identity:
+        if config.identity != record["identity"]:
             changed = changed_keys(snapshot.data, config.data)
             more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-            what = changed[0] if changed else "its text"
+            what = changed[0] if changed else "the [env] that it takes from another file"
             yield (
                 f"{config.path}: {what}{more} has changed since {header.version} was registered; a change needs "
                 f"another version: whet configs bump {config.name} --notes 'what and why'"
@@ -215,9 +233,10 @@ class ConfigFolder:
         wanted = self.version(title)
         name = title.partition("@")[0]
         config, registry = self.file(name), self.registry()
-        unsaved = list(
-            self._changes(config, config.header, registry["configs"][name]["versions"][config.header.version])
-        )
+        held, known = config.header, registry["configs"][name]["versions"]
+        if held.version not in known:
+            raise WhetError(f"{config.path}: {held.version} is not registered; register it: whet configs bump {name}")
+        unsaved = list(self._changes(config, held, known[held.version]))
         if unsaved:
             raise WhetError(f"{config.path}: holds changes that are in no version; {unsaved[0].partition('; ')[2]}")
         header = wanted.header
@@ -249,6 +268,18 @@ class ConfigFolder:
         if _rest(tomllib.loads(text)) != _rest(tomllib.loads(config.text)):
             raise WhetError(f"{config.path}: its header cannot be written for it; add [config] version = 'v1' by hand")
         return ConfigFile(config.name, config.path, text, {**config.data, HEADER: told})
+
+
+def _is_registry(held: object) -> bool:
+    """Whether a file that anybody may edit has the form that everything here goes by."""
+    if not isinstance(held, dict) or not all(isinstance(held.get(key), dict) for key in ("active", "configs")):
+        return False
+    versions = [config.get("versions") if isinstance(config, dict) else None for config in held["configs"].values()]
+    return all(
+        VERSION.fullmatch(version) and isinstance(record, dict) and record.keys() >= {*KEPT, "identity"}
+        for known in versions
+        for version, record in (known.items() if isinstance(known, dict) else [("", None)])
+    )
 
 
 def _before_first_table(text: str, header: str) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 from whet.errors import WhetError
 from whet.models.base import Model
 from whet.release.champion import RELEASES, Champion
-from whet.release.decider import CALIBRATED, Decider, open_decider, voter_of
-from whet.release.decision import DecisionRule
+from whet.release.decider import CALIBRATE, CALIBRATED, Decider, changed_rule, open_decider, voter_of
+from whet.release.decision import DecisionRule, rule_seal
 from whet.release.intake import OpenWork
 from whet.release.threshold import CONFIDENCE, ReleaseRule, ScoredTicket, choose
 
@@ -34,8 +34,9 @@ async def calibrate(
     for name, share in (("audit", audit), ("double", double)):
         if not 0.0 <= share <= 1.0:
             raise WhetError(f"--{name} {share:g}: a share lies between 0 and 1")
-    async with open_decider(champion, releases, door="calibrate", model=model) as decider:
-        before = DecisionRule.of(releases, champion.name)
+    async with open_decider(champion, releases, door=CALIBRATE, model=model) as decider:
+        unchanged = not changed_rule(releases, champion.name)
+        before = DecisionRule.of(releases, champion.name) if unchanged else DecisionRule()
         kept = replace(before, audit=audit, double=double, salt=before.salt or secrets.token_hex(16))
         intake = decider.intake
         works = [(intake.read(line), intake.label(line)) for line in lines]
@@ -56,11 +57,11 @@ async def calibrate(
         tickets = await asyncio.gather(*(scored(*pair) for pair in works))
         rule = replace(choose(tickets, allowed, confidence), voter=voter_of(champion, intake))
         replace(kept, rule=rule).keep(releases, champion.name, lines)
-        _on_record(decider, rule)
+        _on_record(decider, rule, rule_seal(releases, champion.name))
     return rule
 
 
-def _on_record(decider: Decider, rule: ReleaseRule) -> None:
+def _on_record(decider: Decider, rule: ReleaseRule, seal: str) -> None:
     told = {
         "version": decider.champion.version,
         "threshold": rule.threshold,
@@ -70,5 +71,6 @@ def _on_record(decider: Decider, rule: ReleaseRule) -> None:
         "tickets": rule.tickets,
         "failing": rule.failing,
         "voter": rule.voter,
+        "seal": seal,
     }
     decider.trail.append(CALIBRATED, told, subject=decider.champion.name)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import fcntl
 import getpass
+import hashlib
 import os
 import re
 import shutil
@@ -77,6 +78,8 @@ class Champion:
     """The reason of whoever promoted it against what stood in the way; '' where nothing did."""
     adapter: bool = False
     """Whether trained weights lie beside it."""
+    weights: Mapping[str, str] = field(default_factory=dict)
+    """The checksums of their files by name, so that its digest stands for them too."""
     version: int = 0
 
     @property
@@ -186,10 +189,11 @@ class Champions:
         check_name(draft.name)
         with self._held():
             events = self.events(draft.name)
-            if events and self._read(_promotion(events, events[-1].version)).content == draft.content:
+            if events and self._content(_promotion(events, events[-1].version)) == draft.content:
                 raise WhetError(f"{draft.name}@v{events[-1].version} is this policy already; nothing was changed")
             version = 1 + max((event.version for event in events), default=0)
-            champion = replace(draft, version=version, adapter=adapter is not None)
+            sums = weight_sums(adapter) if adapter is not None else {}
+            champion = replace(draft, version=version, adapter=adapter is not None, weights=sums)
             place = self.place(champion)
             self._write(champion, place, adapter)
             before = events[-1].version if events else None
@@ -219,6 +223,28 @@ class Champions:
             there = f" There are: {', '.join(known)}." if known else " There is none yet: whet release promote RUN."
             raise WhetError(f"{name}: no such champion in {self.folder}.{nearest(name, known) or there}")
         return found
+
+    def findings(self) -> Iterator[str]:
+        """What is wrong with the versions that were promoted, a line each."""
+        for event in self.events():
+            if event.kind == PROMOTED:
+                try:
+                    self.check_weights(self._read(event))
+                except WhetError as problem:
+                    yield str(problem)
+
+    def check_weights(self, champion: Champion) -> None:
+        """Refuses weights beside a version that are not those it was promoted with."""
+        place = self.place(champion) / ADAPTER
+        if champion.adapter and weight_sums(place) != champion.weights:
+            raise WhetError(f"{place}: its weights are not what was promoted; restore them from a copy")
+
+    def _content(self, event: ReleaseEvent) -> str:
+        """What answers for a version; '' where it cannot be read: another may take its place all the same."""
+        try:
+            return self._read(event).content
+        except WhetError:
+            return ""
 
     def _read(self, event: ReleaseEvent) -> Champion:
         file = self.folder / event.name / f"v{event.version}" / FILE
@@ -279,6 +305,15 @@ class Champions:
             yield
         finally:
             os.close(lock)
+
+
+def weight_sums(adapter: Path) -> dict[str, str]:
+    """The checksums of the files of weights by name."""
+    found = {}
+    for file in sorted(file for file in adapter.rglob("*") if file.is_file()):
+        with file.open("rb") as read:
+            found[file.relative_to(adapter).as_posix()] = hashlib.file_digest(read, "sha256").hexdigest()
+    return found
 
 
 def _promotion(events: list[ReleaseEvent], version: int) -> ReleaseEvent:

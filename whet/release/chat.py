@@ -30,6 +30,9 @@ _EFFORTS = ("none", "minimal", "low", "medium", "high")
 
 MOST_CHOICES = 128
 
+DEEPEST = 200
+"""Lists and objects in one another that can be written again wherever they stand; more are looked at."""
+
 
 class ChatError(Exception):
     """A request that cannot be answered, as the client is told: a status, a code, a line."""
@@ -64,6 +67,8 @@ class ChatAsk:
         said = fields.get("messages") if isinstance(fields, dict) else None
         if not isinstance(said, list) or not said:
             raise ChatError(400, "invalid_messages", "'messages' must be a list of at least one message")
+        if body.count(b"[") + body.count(b"{") > DEEPEST:
+            _refuse_deep(fields)
         parts: dict[str, Any] = {}
         messages = tuple(_message(message, place, parts) for place, message in enumerate(said))
         originals = {id(ours): theirs for ours, theirs in zip(messages, said, strict=True)}
@@ -130,7 +135,10 @@ class ChatAsk:
                 told[name] = float(value)
         stop, seed, effort = (self.fields.get(name) for name in ("stop", "seed", "reasoning_effort"))
         if stop is not None:
-            told["stop"] = (stop,) if isinstance(stop, str) else tuple(str(text) for text in stop)
+            texts = [stop] if isinstance(stop, str) else stop
+            if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+                raise ChatError(400, "invalid_stop", "'stop' must be a text or a list of texts")
+            told["stop"] = tuple(texts)
         if type(seed) is int:
             told["seed"] = seed
         if effort in _EFFORTS:
@@ -139,8 +147,8 @@ class ChatAsk:
 
     def tools(self) -> tuple[ToolSpec, ...]:
         """The tools that are well formed; a server of its own judges the rest."""
-        found = []
-        for tool in self.fields.get("tools") or ():
+        found, told = [], self.fields.get("tools")
+        for tool in told if isinstance(told, list) else ():
             function = tool.get("function") if isinstance(tool, dict) else None
             if isinstance(function, dict) and isinstance(function.get("name"), str):
                 parameters = function.get("parameters")
@@ -151,7 +159,8 @@ class ChatAsk:
     @property
     def shape(self) -> Shape:
         form = self.fields.get("response_format")
-        schema = form.get("json_schema", {}).get("schema") if isinstance(form, dict) else None
+        told = form.get("json_schema") if isinstance(form, dict) else None
+        schema = told.get("schema") if isinstance(told, dict) else None
         return Shape(schema=schema) if isinstance(schema, dict) else Shape()
 
     def with_images(self, messages: Sequence[Message]) -> tuple[tuple[Message, ...], Mapping[str, bytes]]:
@@ -172,6 +181,14 @@ class ChatAsk:
                 blobs[name] = data
                 content.append(Image(name, media))
         return replace(message, content=tuple(content))
+
+
+def _refuse_deep(fields: Json) -> None:
+    """What can be read is not all that can be written again: a server of its own is sent the whole of it."""
+    try:
+        orjson.dumps(fields)
+    except TypeError:
+        raise ChatError(400, "too_deep", "the body holds lists or objects too deep in one another") from None
 
 
 def _message(told: Any, place: int, parts: dict[str, Any]) -> Message:

@@ -10,8 +10,9 @@ sitting, and what a kill left undecided is not paid for twice. What is decided s
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,16 @@ from whet.models.base import Model
 from whet.outside import shown_line
 from whet.release.cases import CODES, OPENED, ReviewCase
 from whet.release.champion import RELEASES, Champion, Champions
-from whet.release.decision import DECIDED, REVIEW, DecisionRule, WorkDecision, decision_in, reference_path
+from whet.release.decision import (
+    DECIDED,
+    FOLDER,
+    REVIEW,
+    DecisionRule,
+    WorkDecision,
+    decision_in,
+    reference_path,
+    rule_seal,
+)
 from whet.release.intake import Intake, IntakeTasks, OpenWork, Watch, open_intake
 from whet.release.review import put_case
 from whet.release.trail import Trail, TrailEntry, TrailTurn
@@ -48,6 +58,9 @@ WATCHED_AGAIN = 2000
 """Tickets since the reference that a new sitting watches again; the watch has no state of its own."""
 
 
+CALIBRATE = "calibrate"
+"""The door of a sitting that makes a threshold: it goes by none."""
+
 CALIBRATED = "calibrated"
 """The kind of entry that says which threshold was chosen for a champion, and on how much."""
 
@@ -55,9 +68,15 @@ CALIBRATED = "calibrated"
 class NoDecision(WhetError):
     """A ticket on which nothing was decided: the service gave out, or a budget is spent. Sent again, it is tried."""
 
-    def __init__(self, told: str, *, budget: bool) -> None:
+    def __init__(self, told: str, *, budget: bool, broken: bool = False) -> None:
         super().__init__(told)
         self.budget = budget
+        self.broken = broken
+        """Whether nothing could be written: this decider decides no more, and another one must be opened."""
+
+
+class RequesterGone(Exception):
+    """Whoever asked first did not wait for the answer; others who wait for it ask anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +114,31 @@ class Decider:
     _under_way: dict[str, asyncio.Future[WorkDecision]] = field(default_factory=dict)
 
     async def decide(self, line: bytes) -> WorkDecision:
-        """The decision on a ticket. A ticket that is under way is waited for; one that is decided is told again."""
+        """The decision on a ticket. A ticket that is under way is waited for; one that is decided is told again.
+
+        A `WhetError` says what is wrong with the ticket; a `NoDecision`, why none was made on one that is right.
+        """
         work = self.intake.read(line)
-        known = self._known(work.key)
-        if known is not None:
-            return known
-        waiting = self._under_way.get(work.key)
-        if waiting is not None:
-            first = await asyncio.shield(waiting)
-            return decision_in(self.trail.entry(first.entry), again=True)
+        try:
+            return await self._settled(work)
+        except NoDecision:
+            raise
+        except (WhetError, sqlite3.Error, OSError) as problem:
+            raise NoDecision(str(problem), budget=False, broken=True) from None
+
+    async def _settled(self, work: OpenWork) -> WorkDecision:
+        while True:
+            known = self._known(work.key)
+            if known is not None:
+                return known
+            waiting = self._under_way.get(work.key)
+            if waiting is None:
+                return await self._first(work)
+            with suppress(RequesterGone):
+                first = await asyncio.shield(waiting)
+                return decision_in(self.trail.entry(first.entry), again=True)
+
+    async def _first(self, work: OpenWork) -> WorkDecision:
         future: asyncio.Future[WorkDecision] = asyncio.get_running_loop().create_future()
         self._under_way[work.key] = future
         try:
@@ -111,7 +146,7 @@ class Decider:
             future.set_result(decision)
             return decision
         except BaseException as error:
-            future.set_exception(error if isinstance(error, Exception) else NoDecision("ended", budget=False))
+            future.set_exception(error if isinstance(error, Exception) else RequesterGone())
             future.exception()  # nobody need be waiting for it
             raise
         finally:
@@ -225,6 +260,17 @@ class Decider:
         return bool(changed)
 
 
+def changed_rule(releases: Path, champion: str) -> str:
+    """What is wrong with the threshold that a champion goes by: it must be the one that was calibrated; '' if it is."""
+    entries = Trail.of(releases).entries(CALIBRATED, champion)
+    if rule_seal(releases, champion) == (entries[-1].record.get("seal") if entries else ""):
+        return ""
+    return (
+        f"{releases / FOLDER / champion}.json: is not what was calibrated, or its reference is not; restore them from "
+        f"a copy, or make them again: whet decide {champion} --calibrate LABELLED"
+    )
+
+
 def voter_of(champion: Champion, intake: Intake) -> str:
     """Who decides, and how: a threshold that was chosen for one voter says nothing about another."""
     return digest(intake.fingerprint, champion.content)
@@ -245,7 +291,10 @@ async def open_decider(
     tasks = IntakeTasks(intake)
     config = decision_config(champion, releases, control or {}, base_url)
     answering = model or open_model(config.target, config.control.target, tasks)
-    named = DecisionRule.of(releases, champion.name)
+    fresh = door == CALIBRATE
+    if not fresh and (changed := changed_rule(releases, champion.name)):
+        raise WhetError(changed)
+    named = DecisionRule() if fresh else DecisionRule.of(releases, champion.name)
     rule = named.for_voter(voter_of(champion, intake))
     notes = []
     if rule.rule is None or rule.rule.threshold is None:

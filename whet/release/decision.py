@@ -174,5 +174,14 @@ class DecisionRule:
         return proposed, ""
 
 
+def rule_seal(releases: Path, champion: str) -> str:
+    """Stands for what was chosen for a champion and what it was chosen on; '' where nothing was."""
+    paths = (releases / FOLDER / f"{champion}.json", reference_path(releases, champion))
+    if not any(path.is_file() for path in paths):
+        return ""
+    parts = [hashlib.sha256(path.read_bytes() if path.is_file() else b"").digest() for path in paths]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
 def reference_path(releases: Path, champion: str) -> Path:
     return releases / FOLDER / f"{champion}.reference.jsonl"

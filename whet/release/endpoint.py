@@ -7,8 +7,9 @@ promoted or rolled back to decides from the next request on; the one before clos
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,15 @@ LONGEST = 1 << 20
 """Bytes of a request."""
 
 
-async def answer_decide(decider: Decider, body: bytes) -> tuple[int, Mapping[str, Any]]:
-    """Status and answer: 200 a decision, 400 no ticket, 413 too long, 502 no reply, 503 a budget is spent."""
+async def answer_decide(shift: DeciderShift, body: bytes) -> tuple[int, Mapping[str, Any]]:
+    """Status and answer: 200 a decision, 400 no ticket, 413 too long, 502 no reply, 503 no budget or no room."""
     if len(body) > LONGEST:
         return 413, {"error": f"a ticket has at most {LONGEST} bytes"}
     try:
-        return 200, (await decider.decide(body)).as_data()
+        return 200, (await shift.decider.decide(body)).as_data()
     except NoDecision as undecided:
-        return 503 if undecided.budget else 502, {"error": shown_line(str(undecided))}
+        shift.over |= undecided.broken
+        return 503 if undecided.budget or undecided.broken else 502, {"error": shown_line(str(undecided))}
     except WhetError as refused:
         return 400, {"error": shown_line(str(refused))}
 
@@ -70,7 +72,7 @@ class DecisionDoor:
             return _json(503, {"error": shown_line(str(problem))})
         shift.under_way += 1
         try:
-            return _json(*await answer_decide(shift.decider, body))
+            return _json(*await answer_decide(shift, body))
         finally:
             shift.under_way -= 1
             await self._end(shift)
@@ -78,7 +80,7 @@ class DecisionDoor:
     async def _shift(self) -> DeciderShift:
         async with self._turning:
             champion, old = self.champion(), self._now
-            held = old.decider.champion if old is not None else None
+            held = old.decider.champion if old is not None and not old.over else None
             if old is not None and held is not None and (held is champion or held.digest == champion.digest):
                 return old
             stack = AsyncExitStack()
@@ -90,9 +92,10 @@ class DecisionDoor:
             return self._now
 
     async def _end(self, shift: DeciderShift) -> None:
-        """Close a version that is not asked any more, once its last answer is out."""
+        """Close a version that is not asked any more, once its last answer is out; all it decided is on record."""
         if shift.over and not shift.under_way:
-            await shift.stack.aclose()
+            with suppress(WhetError, sqlite3.Error, OSError):
+                await shift.stack.aclose()
 
     async def close(self, _: object = None) -> None:
         """No further ticket comes."""

@@ -10,7 +10,7 @@
 
 The same champion gives the same bytes. A package is read whole before anything of it is used: a name that leads out of
 its folder, a link, a file that stands twice or in no list, or one wrong byte, and nothing of it is. Checksums find
-damage; that a package is the team's own is proved by its digest, which stands in the trail.
+damage; that a package is the team's own is proved by its digest, which stands in the trail and for the weights too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from whet.errors import WhetError
 from whet.files import atomic_file
 from whet.outside import KEYS
 from whet.release.champion import ADAPTER, Champion, Champions, champion_in
-from whet.release.skill import guidance, json_bytes, safe_name, skill_files
+from whet.release.skill import evidence_lines, guidance, json_bytes, safe_name, skill_files
 from whet.release.trail import Trail
 
 RECORD, SUMS, FORMAT = "package.json", "SHA256SUMS", 1
@@ -81,6 +81,7 @@ def write_package(champions: Champions, champion: Champion, out: Path | None = N
     path = out or Path(f"{champion.name}-v{champion.version}.zip")
     if path.exists():
         raise WhetError(f"{path}: is there already; take it away, or name another file with --out")
+    champions.check_weights(champion)
     texts = {name: KEYS.hide_bytes(data) for name, data in _texts(champion).items()}
     place = champions.place(champion) / ADAPTER
     weights = sorted(file for file in place.rglob("*") if file.is_file()) if champion.adapter else []
@@ -146,7 +147,12 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Package:
         told = hashlib.sha256(files[name]).hexdigest() if name in files else _streamed(archive, entries[name])
         if told != total:
             raise WhetError(f"{path}: {name} has another checksum than {SUMS} says; nothing was used of it")
-    return Package(path, _champion(path, files), files, adapter)
+    champion = _champion(path, files)
+    if {name: sums[f"{ADAPTER}/{name}"] for name in (name.removeprefix(f"{ADAPTER}/") for name in adapter)} != dict(
+        champion.weights
+    ):
+        raise WhetError(f"{path}: its weights are not the champion's; nothing was used of it")
+    return Package(path, champion, files, adapter)
 
 
 def _entries(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -205,10 +211,12 @@ def _champion(path: Path, files: Mapping[str, bytes]) -> Champion:
         if record["format"] != FORMAT:
             raise WhetError(f"{path}: a package of format {record['format']}, and this Whet reads {FORMAT}")
         champion = champion_in(record["champion"])
+        list(evidence_lines(champion))  # a record that cannot be told is none
+        playbook = wire.playbook_in(orjson.loads(files["playbook.json"]))
     except (LookupError, ValueError, TypeError, AttributeError) as error:
         raise WhetError(f"{path}: its record cannot be read ({error}); get it again") from None
     if champion.digest != record["digest"]:
         raise WhetError(f"{path}: its record is not what its digest says; nothing was used of it")
-    if wire.playbook_in(orjson.loads(files["playbook.json"])) != champion.playbook:
+    if playbook != champion.playbook:
         raise WhetError(f"{path}: playbook.json is not the champion's; nothing was used of it")
     return champion

@@ -68,7 +68,10 @@ def _another_environment(champions: Champions, name: str, draft: Champion) -> li
     """A champion is measured on one environment: evidence of another says nothing beside it."""
     if name not in champions.names():
         return []
-    current = champions.get(name)
+    try:
+        current = champions.get(name)
+    except WhetError as problem:
+        return [f"nothing says that it was measured as the champion before it was ({problem})"]
     if current.fingerprint == draft.fingerprint:
         return []
     return [

@@ -50,6 +50,7 @@ GRACE = 30.0
 """Seconds that answers under way are waited for when the server is told to stop."""
 
 MOST_BODY = 64 << 20
+BACKLOG = 1024
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 Tell = Callable[[str], None]
@@ -94,6 +95,9 @@ class ChampionDesk:
     now: Shift = field(init=False)
     trouble: str = ""
     """Why the newest version is not served; '' where it is."""
+    stopping: bool = False
+    cut: int = 0
+    """Answers that were cut off because the server stops."""
     _seen: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -102,6 +106,11 @@ class ChampionDesk:
 
     def _shift(self, champion: Champion) -> Shift:
         model = open_champion(champion, self.champions.place(champion), self.base_url)
+        if self.purse.limits.usd is not None and model.price is None and not model.unpaid:
+            raise WhetError(
+                f"{champion.title}: no price is known for its model, so a budget in dollars cannot be kept; limit the "
+                "tokens instead: --max-tokens"
+            )
         return Shift(champion, upstream_of(champion, model, self.purse))
 
     def _signature(self) -> tuple[int, ...]:
@@ -164,6 +173,9 @@ def build_app(desk: ChampionDesk, token: str = "") -> web.Application:
         except BudgetReached as reached:
             counts.refused += 1
             return _refusal(ChatError(429, "budget_reached", str(reached), "insufficient_quota"), desk)
+        except asyncio.CancelledError:
+            desk.cut += desk.stopping
+            raise
         counts.answered += 1
         return answer
 
@@ -310,7 +322,7 @@ async def _serve(
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
-        await web.SockSite(runner, door, backlog=1024).start()
+        await web.SockSite(runner, door, backlog=BACKLOG).start()
         host = f"[{options.host}]" if ":" in options.host else options.host
         tell(f"{desk.now.champion.title} at http://{host}:{door.getsockname()[1]}/v1, model name {name!r}")
         if desk.now.champion.policy.sampling.votes > 1:
@@ -321,6 +333,7 @@ async def _serve(
         try:
             await stop.wait()
         finally:
+            desk.stopping = True
             watch.cancel()
             with suppress(asyncio.CancelledError):
                 await watch
@@ -328,7 +341,8 @@ async def _serve(
             await desk.now.end()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)
-    tell("stopped; every answer that was begun is out")
+    late = f"{desk.cut} answers were not out after {GRACE:.0f} seconds, and were cut off"
+    tell(f"stopped; {late if desk.cut else 'every answer that was begun is out'}")
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -338,6 +352,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         door.bind((host, port))
+        door.listen(BACKLOG)  # two that start at once both bind; one of them listens
         door.setblocking(False)
     except (OSError, OverflowError) as problem:
         door.close()

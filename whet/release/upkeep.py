@@ -11,9 +11,16 @@ from whet.ledger.freeze import FROZEN, UNFROZEN, family_of, frozen
 from whet.ledger.proof import under_way
 from whet.ledger.store import FILE as LEDGER
 from whet.release.anchor import Anchor
-from whet.release.decider import SITTINGS
+from whet.release.champion import Champions
+from whet.release.decider import SITTINGS, changed_rule
 from whet.release.redaction import redact
 from whet.release.trail import ANCHORED, Trail
+
+
+def release_findings(releases: Path) -> list[str]:
+    """What lies beside a whole trail and is not what it says: versions, their weights, what was calibrated."""
+    champions = Champions(releases)
+    return [*champions.findings(), *(told for name in champions.names() if (told := changed_rule(releases, name)))]
 
 
 def set_anchor(releases: Path, anchor: Anchor) -> str:

@@ -80,7 +80,7 @@ class HttpUpstream:
             headers[CHAMPION] = self.champion.title
             if response.headers.get("content-type", "").startswith("text/event-stream"):
                 return await self._stream(request, response, headers, charge)
-            data = KEYS.hide_bytes(await response.read())
+            data = KEYS.hide_bytes(await self.model.endpoint.read(response))
             if response.status < 300:
                 charge.end(Reply("", usage=_usage(data)))
             return web.Response(body=data, status=response.status, headers=headers)
@@ -168,6 +168,8 @@ async def _reached(champion: Champion) -> AsyncIterator[None]:
     where = f"the model of {champion.title}"
     try:
         yield
+    except FaultError as fault:
+        raise ChatError(502, fault.fault.kind, f"{where}: {shown_line(str(fault), 300)}", "upstream_error") from None
     except TimeoutError:
         raise ChatError(504, "timeout", f"{where} did not answer in time", "upstream_error") from None
     except _LOST as error:

@@ -199,7 +199,7 @@ class Endpoint:
             async with self._bind().request(
                 method, self._url, data=body, headers=self._headers(secret), allow_redirects=False, proxy=self._proxy
             ) as response:
-                whole = KEYS.hide_bytes(await self._read(response))
+                whole = KEYS.hide_bytes(await self.read(response))
                 return HttpAnswer(response.status, response.headers, whole, secret)
         except aiohttp.ClientConnectorCertificateError as error:
             raise self._insecure(error.certificate_error) from error
@@ -231,7 +231,8 @@ class Endpoint:
                 headers[self._auth] = secret.reveal()
         return headers
 
-    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+    async def read(self, response: aiohttp.ClientResponse) -> bytes:
+        """The whole of an answer; one beyond the limit is a fault."""
         parts: list[bytes] = []
         size = 0
         while part := await response.content.readany():
