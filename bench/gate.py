@@ -1,13 +1,14 @@
 """The gate: how often it accepts what is no better, law by law, and what it gains, shows and costs.
 
-python bench/gate.py [--quick] [--json FILE] [--jobs N] [--only nulls,alphas,power,gains,clear] [--docs FILE]
+python bench/gate.py [--quick] [--json FILE] [--jobs N] [--only nulls,relief,alphas,power,gains,clear] [--docs FILE]
 
 Null acceptance stands by law (`whet.gate.laws`, the tuned and the held-out half apart), number of tasks, pace, and
 first or later decision. Every cell gets 300 trials; one that comes out above half of its alpha is measured afresh with
 1,000 trials and other seeds, and one that is then above 0.8 of it with 4,000; the last figure counts. True gain is
 measured in the 18 cells of n in {17, 40, 200} x budget in {1,500, 6,000} x three worlds, with proposals that cost
-nothing and, for the learners' pace, with proposals of 20 calls each. Needs numpy and the source tree alone. The whole
-of it takes about two hours of CPU time.
+nothing and, for the learners' pace, with proposals of 20 calls each. `relief` is a learner's sequence of two paces:
+four nulls that `steady` rejected, then one before `brief` on the bank they left, and what comes before and after.
+Needs numpy and the source tree alone. The whole of it takes about three hours of CPU time.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from rows import Row, report
 from whet.evals.metric import HARD, Metric
 from whet.gate import Draw, Gate, GepaGate, PairedGate, Reading, StrictGate, load_world, simulate
 from whet.gate.laws import LAWS, SURE, WORLD, NullLaw
-from whet.gate.nulls import STAGES, LawDraws, NullCount, null_trials, run_trial
+from whet.gate.nulls import RELIEF_STAGES, STAGES, LawDraws, NullCount, null_trials, relief_trials, run_trial
 from whet.gate.pace import PACES as GATE_PACES
 
 PACES = {"eager": 0.10, "steady": 0.10, "patient": 0.05}
@@ -40,7 +41,7 @@ WORLDS = ("eight-points", "four-points", "mixed-nulls")
 SELECTS = (17, 40, 200)
 BUDGETS = (1500, 6000)
 FOLDER = Path(__file__).resolve().parents[1] / "examples" / "worlds"
-PARTS = ("nulls", "alphas", "power", "gains", "clear")
+PARTS = ("nulls", "relief", "alphas", "power", "gains", "clear")
 TRAIN_BATCH = 20
 """Target calls of a learner's proposal."""
 AGAIN = ((0.5, 1000), (0.8, 4000))
@@ -66,11 +67,19 @@ class NullCell:
     trials: int
     seed: int
     chain: int
+    relief: str = ""
+    """The pace of every fifth decision, where there is one."""
+
+    @property
+    def stages(self) -> Sequence[str]:
+        return RELIEF_STAGES if self.relief else STAGES
 
     def counts(self) -> dict[str, NullCount]:
         law = next(law for law in LAWS if law.name == self.law)
         metric = HARD if law.shades is None else Metric("soft")
         gate = PairedGate(alpha=self.alpha, pace=self.pace, metric=metric)
+        if self.relief:
+            return relief_trials(gate, replace(gate, pace=self.relief), law, self.tasks, self.trials, self.seed)
         return null_trials(gate, law, self.tasks, self.trials, self.seed, self.chain)
 
 
@@ -112,7 +121,7 @@ def null_figures(cells: Sequence[NullCell], pool: ProcessPoolExecutor) -> list[N
 def _measured(cells: Sequence[NullCell], pool: ProcessPoolExecutor) -> list[NullFigure]:
     ordered = sorted(cells, key=lambda cell: -cell.tasks * cell.trials)
     found = zip(ordered, pool.map(_counts, ordered), strict=True)
-    return [NullFigure(cell, stage, counts[stage]) for cell, counts in found for stage in STAGES]
+    return [NullFigure(cell, stage, counts[stage]) for cell, counts in found for stage in cell.stages]
 
 
 def null_cells(pace: str, alpha: float, trials: int, quick: bool, chain: int, halves: Sequence[str]) -> list[NullCell]:
@@ -145,6 +154,16 @@ def null_rows(figures: Sequence[NullFigure], pace: str, alpha: float) -> Iterato
                 if alpha in UPPER:
                     bar = UPPER[alpha]
                     yield Row(f"{name}/upper", upper, "share", bar, upper <= bar, condition="largest upper 95 % bound")
+
+
+def relief_rows(figures: Sequence[NullFigure], alpha: float) -> Iterator[Row]:
+    """The worst cell of each stage of a sequence with two paces."""
+    for stage in RELIEF_STAGES:
+        mine = [figure for figure in figures if figure.stage == stage and figure.count.decided >= LEAST]
+        if mine:
+            worst = worst_of(mine)
+            said = f"{len(mine)} cells, worst: {worst}"
+            yield Row(f"relief/{stage}", worst.count.share, "share", alpha, worst.count.share <= alpha, condition=said)
 
 
 # ----------------------------------------------------------------------------------------------------- power
@@ -348,7 +367,7 @@ def null_table(figures: Sequence[NullFigure], pace: str, alpha: float) -> list[s
     lines = [f"**{pace}, alpha {alpha:g}**", ""]
     lines += ["| laws | decision |" + "".join(f" n = {n} |" for n in sizes), "|---|---|" + "---|" * len(sizes)]
     for half in ("tuned", "held_out"):
-        for stage in STAGES:
+        for stage in figures[0].cell.stages:
             row = []
             for n in sizes:
                 mine = [
@@ -404,6 +423,11 @@ class Bench:
                     )
                     self.tables[f"nulls {pace}"] = null_table(figures, pace, alpha)
                     yield from null_rows(figures, pace, alpha)
+        if "relief" in only:
+            cells = null_cells("steady", 0.1, trials, quick, 0, self.options.halves)
+            figures = null_figures([replace(cell, relief="brief") for cell in cells], self.pool)
+            self.tables["relief"] = null_table(figures, "steady, then brief", 0.1)
+            yield from relief_rows(figures, 0.1)
         if "alphas" in only:
             for pace, alphas in OTHER_ALPHAS.items():
                 for alpha in alphas if pace in self.options.paces else ():

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from reflact_world import HARM, NULLS, RULES, config, optimiser, trained
 
+from whet.gate import PairedGate
 from whet.learn.reflact.evaluate import evaluate
 from whet.learn.reflact.records import Edit, EditOutcome, Revision
 from whet.learn.reflact.training import ReflactLearner
@@ -88,12 +89,22 @@ def test_probes_are_part_of_what_a_run_is_said_to_cost() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dropped", "weighed", "pace"), [(0, True, ""), (3, True, ""), (4, True, "brief"), (4, False, "")]
+    ("gate", "dropped", "weighed", "pace"),
+    [
+        ("steady", 0, True, ""),
+        ("steady", 3, True, ""),
+        ("steady", 4, True, "brief"),
+        ("steady", 4, False, ""),
+        ("patient", 4, True, ""),
+    ],
 )
 def test_after_four_bundles_beside_one_playbook_the_next_is_judged_on_every_task(
-    dropped: int, weighed: bool, pace: str
+    gate: str, dropped: int, weighed: bool, pace: str
 ) -> None:
-    """A race begins where the playbook fails most surely: true gains of many small edits were dropped there."""
+    """A race begins where the playbook fails most surely: true gains of many small edits were dropped there.
+
+    A gate that gives both sides every task as it is stays at its pace.
+    """
     paces: list[str] = []
 
     async def bring(purpose: str, candidate: object, *, share: float, pace: str) -> object:
@@ -106,6 +117,6 @@ def test_after_four_bundles_beside_one_playbook_the_next_is_judged_on_every_task
     )
     step.with_playbook = lambda playbook: Policy("t", playbook=playbook)
     revision = Revision(Playbook("Be brief."), (EditOutcome(Edit("append", "Be brief."), "applied_append"),))
-    judge: Any = SimpleNamespace(bring=bring)
+    judge: Any = SimpleNamespace(bring=bring, shop=SimpleNamespace(gate=PairedGate(pace=gate)))
     asyncio.run(evaluate(step, judge, revision))
     assert paces == [pace]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
@@ -12,8 +13,10 @@ import pytest
 from reflact_world import HARM, NULLS, RULES, Kinds, config, optimiser, rules_in, target, trained
 
 from whet.errors import WhetError
+from whet.gate.decision import Decision
 from whet.gate.evidence import Bank
-from whet.learn.judge import Judge, Standing
+from whet.learn.candidate import Candidate
+from whet.learn.judge import Judge, Judgement, Standing
 from whet.models.base import Request
 from whet.types import Playbook, Policy
 
@@ -470,6 +473,40 @@ def test_what_is_forced_in_has_no_made_up_score() -> None:
     assert judge.current.score is None
     assert judge.bank == Bank(((), (), ()), (0, 0, 0), 4)
     assert judge.best == held
+
+
+@pytest.mark.parametrize(("pace", "seen"), [("", (1, 0, 3)), ("brief", (0, 0, 2))])
+def test_another_pace_does_not_look_at_draws_that_an_acceptance_kept(pace: str, seen: tuple[int, ...]) -> None:
+    """They agree with those of a predecessor that was worse; what was drawn since is as good as new."""
+    banks: list[Bank] = []
+
+    class Shop:
+        class gate:  # noqa: N801
+            @staticmethod
+            def carry(bank: Bank, decision: Decision) -> Bank:
+                return bank
+
+        @staticmethod
+        def leak(purpose: str, incumbent: Policy, candidate: Policy) -> None:
+            return None
+
+        @staticmethod
+        async def decide(purpose: str, bank: Bank, *_: object, pace: str) -> Decision:
+            banks.append(bank)
+            return Decision("reject", "paired", "futile", "")
+
+    start = Policy("m", playbook=Playbook("a"))
+    held = Standing(start, 0.5)
+    judge = Judge(Shop(), start, held, held, Bank.empty(3))  # type: ignore[arg-type]
+    accepted = Judgement("e1/s0001", Candidate(start, (), "", 1), start, Decision("accept", "paired", "", ""), "pass")
+    judge.judgements.append(accepted)
+    judge.adopt(accepted, Bank((((1.0,),), (), ((0.0,),)), (1, 1, 1), 1))
+    judge.bank = Bank((((1.0,),), (), ((0.0,), (1.0,), (1.0,))), (1, 1, 3), 2)
+    candidate = Candidate(Policy("m", playbook=Playbook("b")), (), "", 2)
+    asyncio.run(judge.bring("e1/s0002", candidate, pace=pace))
+    assert banks[0].held == seen
+    assert banks[0].taken == (1, 1, 3)
+    assert judge.bank.held == (1, 0, 3)
 
 
 def test_learning_ends_at_its_rollouts_and_the_test_follows(tmp_path: Path) -> None:

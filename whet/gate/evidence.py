@@ -78,6 +78,20 @@ class Bank:
                     rows[draw.task].append(reading)
         return Bank(tuple(map(tuple, rows)), tuple(taken), self.decisions + 1, score)
 
+    @property
+    def held(self) -> tuple[int, ...]:
+        """How many draws are looked at on each task."""
+        return tuple(map(len, self.readings))
+
+    def since(self, held: Sequence[int]) -> Bank:
+        """Without the first so many draws of each task, those that an acceptance kept.
+
+        A race keeps draws of what it accepts where they agree with those of the predecessor, so they lie on the side of
+        the predecessor, which is the worse of the two. A race draws again where it doubts; rounds take draws as they
+        come, and would measure the next candidate beside an incumbent that looks worse than it is.
+        """
+        return replace(self, readings=tuple(row[many:] for row, many in zip(self.readings, held, strict=True)))
+
 
 def why_undecidable(bank: Bank, draws: DrawReadings) -> str:
     """Why too many draws read nothing for a decision; empty where they are few and fall on both arms alike."""

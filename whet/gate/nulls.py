@@ -3,6 +3,9 @@
 A trial is a chain: a null against a fresh bank; then, on the same tasks with a fresh bank again, a predecessor that the
 law's incumbent beats, and nulls after it with whatever draws the gate carries over. So a later decision stands after
 rejections, after acceptances of something better, and after accepted nulls.
+
+A learner may judge every fifth candidate beside one playbook at another pace, on the bank that the first pace left and
+goes on with. `relief_trials` is that sequence.
 """
 
 from __future__ import annotations
@@ -111,3 +114,52 @@ def _chain(
         if decision.accepted:
             current, accepted = candidate, True
         candidate, null = law.change(current, rng), True
+
+
+RELIEF_STAGES = ("alone", "relief", "next", "after_an_acceptance", "handed_over", "later_relief")
+"""Decisions of a sequence with two paces: the second on a fresh bank; the second after rejections by the first; the
+first again after that; the second straight after something better was accepted, at either pace; the first there; the
+second after the rejections that follow."""
+
+
+def relief_trials(
+    gate: Gate, relief: Gate, law: NullLaw, tasks: int, trials: int, seed: int, rejections: int = 4
+) -> dict[str, NullCount]:
+    """Counts by `RELIEF_STAGES`: `relief` judges the null after so many that `gate` rejected. The bank is `gate`'s."""
+    counts = {stage: NullCount() for stage in RELIEF_STAGES}
+    for trial in range(trials):
+        rng = np.random.default_rng((seed, trial))
+        draws = LawDraws(rng, law.shades)
+        incumbent = law.start(tasks, rng)
+        counts["alone"].add(run_trial(relief, gate.open(tasks), draws, incumbent, law.change(incumbent, rng)))
+        fresh = _Beside(gate, law, draws, incumbent, gate.open(tasks))
+        if all(fresh.rejects(gate) for _ in range(rejections)) and fresh.rejects(relief, counts["relief"]):
+            fresh.rejects(gate, counts["next"])
+        worse = np.where(rng.random(tasks) < 0.6, 0.03 * incumbent, incumbent)
+        bank = gate.open(tasks)
+        decision = run_trial((gate, relief)[trial % 2], bank, draws, worse, incumbent)
+        if decision.accepted:
+            bank = gate.carry(bank, decision)
+            _Beside(gate, law, draws, incumbent, bank).rejects(relief, counts["after_an_acceptance"])
+            later = _Beside(gate, law, draws, incumbent, bank)
+            if later.rejects(gate, counts["handed_over"]) and all(later.rejects(gate) for _ in range(1, rejections)):
+                later.rejects(relief, counts["later_relief"])
+    return counts
+
+
+class _Beside:
+    """Nulls beside one incumbent, whose draws `gate` carries; another pace does not look at those it begins with."""
+
+    def __init__(self, gate: Gate, law: NullLaw, draws: LawDraws, incumbent: Chances, bank: Bank) -> None:
+        self.gate, self.law, self.draws, self.incumbent, self.bank = gate, law, draws, incumbent, bank
+        self.chosen = bank.held
+
+    def rejects(self, judge: Gate, count: NullCount | None = None) -> bool:
+        """Whether `judge` rejects the next null; it is counted where there is a count."""
+        bank = self.bank if judge is self.gate else self.bank.since(self.chosen)
+        candidate = self.law.change(self.incumbent, self.draws.rng)
+        decision = run_trial(judge, bank, self.draws, self.incumbent, candidate)
+        if count is not None:
+            count.add(decision)
+        self.bank = self.gate.carry(self.bank, decision)
+        return not decision.accepted

@@ -97,6 +97,8 @@ class Judge:
     """The comparison of the current policy with the best at the end, where there was one."""
     ends: int = 0
     """How often learning has come to an end: more than once in a run that was continued."""
+    chosen: tuple[int, ...] = ()
+    """How many draws of the bank, by task, are of the decision that made the current policy what it is."""
 
     @classmethod
     def start(cls, shop: Workshop, initial: Policy) -> Judge:
@@ -107,9 +109,10 @@ class Judge:
         """The gate's decision on `candidate`; an accepted one is the current policy from here on.
 
         `share` is the part of the gate's alpha that this decision may use, where several come of one proposal; `pace`
-        is another than the gate's own.
+        is another than the gate's own, which looks only at draws that no acceptance has chosen.
         """
-        judgement = await self.weigh(purpose, candidate, self.current.policy, self.bank, share=share, pace=pace)
+        bank = self.bank.since(self.chosen) if pace and self.chosen else self.bank
+        judgement = await self.weigh(purpose, candidate, self.current.policy, bank, share=share, pace=pace)
         decision = judgement.decision
         if judgement.action == "pass":
             return self.adopt(judgement, self.shop.gate.carry(self.bank, decision))
@@ -143,7 +146,7 @@ class Judge:
         standing = Standing(candidate.policy, known(decision.candidate_score), candidate.origin, candidate.step)
         taken = replace(judgement, action=self._accept(standing, forced=decision.gate == FORCING))
         self.judgements[self.judgements.index(judgement)] = taken
-        self.bank = bank
+        self.bank, self.chosen = bank, bank.held
         return taken
 
     async def prune(self, purpose: str, candidate: Candidate, *, share: float = 1.0) -> Judgement:
@@ -161,6 +164,7 @@ class Judge:
             score = known(decision.incumbent_score)
             action = self._accept(Standing(candidate.policy, score, candidate.origin, candidate.step), forced=False)
             self.bank = self.shop.gate.carry(bank, decision)
+            self.chosen = self.bank.held
         judgement = Judgement(purpose, candidate, current.policy, decision, action, pruned=True)
         self.judgements.append(judgement)
         return judgement
@@ -174,6 +178,7 @@ class Judge:
             return
         self.current = Standing(policy, None, origin, step)
         self.bank = replace(self.shop.gate.open(len(self.shop.select)), decisions=self.bank.decisions)
+        self.chosen = ()
 
     async def validate(self) -> None:
         """A current policy that never had to beat the best is compared with it, and promoted if it is better."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from whet.gate.pace import RacePace
+from whet.gate.paired import PairedGate
 from whet.learn.candidate import Candidate
 from whet.learn.judge import Judge, Judgement
 from whet.learn.reflact.edits import apply_items
@@ -64,8 +66,9 @@ class _Evaluation:
 
     def _pace(self) -> str:
         """Whole rounds where the race has dropped one weighed bundle after the other beside this playbook."""
-        dropped = len(self.step.judged)
-        return WHOLE if self.step.book is not None and dropped and dropped % DROPPED == 0 else ""
+        gate, dropped = self.judge.shop.gate, len(self.step.judged)
+        races = isinstance(gate, PairedGate) and isinstance(gate.rule, RacePace)
+        return WHOLE if races and self.step.book is not None and dropped and dropped % DROPPED == 0 else ""
 
     async def halves(self, items: Sequence[Item], share: float) -> None:
         """A rejected bundle in two parts, and a rejected part in two again; each level shares one alpha."""
