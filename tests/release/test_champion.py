@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from release.promoted import SKILL, draft, promoted
+from promoted_champion import SKILL, draft, promoted
 
 from whet.errors import WhetError
 from whet.release import champion as room

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import Whet
 from docs.pages import ROOT
-from release.promoted import SKILL, promoted
+from promoted_champion import SKILL, promoted
 
 from whet.errors import WhetError
 from whet.release import install as room

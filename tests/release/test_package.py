@@ -13,7 +13,7 @@ import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from release.promoted import SKILL, draft, promoted
+from promoted_champion import SKILL, draft, promoted
 
 from whet.config.playbooks import read_playbook
 from whet.errors import WhetError

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import reflact_world
 import rules_world
+from builders import FromFunction
 from command_line import Said, Whet
 from docs.pages import ROOT
 
@@ -188,9 +189,9 @@ def test_a_champion_outlives_its_run(shop: Shop) -> None:
 
 def test_a_trained_skill_is_promoted_with_its_gate_and_its_test(tmp_path: Path) -> None:
     result = reflact_world.trained(tmp_path / "runs" / "r1")
-    proposer = reflact_world.FromFunction(reflact_world.optimiser)
+    proposer = FromFunction(reflact_world.optimiser)
     proposer.fingerprint = "optimiser-1"
-    world = Given(reflact_world.Kinds(), reflact_world.FromFunction(reflact_world.target), optimizer=proposer)
+    world = Given(reflact_world.Kinds(), FromFunction(reflact_world.target), optimizer=proposer)
     made = promote_run("r1", "kinds", runs=tmp_path / "runs", releases=tmp_path / "releases", given=world).champion
     assert made.playbook == result.best
     assert made.decision["verdict"] == "accept"
@@ -207,9 +208,9 @@ def test_a_training_that_accepted_nothing_has_nothing_to_promote(tmp_path: Path)
         env=reflact_world.Kinds(12, 12, 8),
     )
     assert not result.summary["accepted"]
-    proposer = reflact_world.FromFunction(reflact_world.optimiser)
+    proposer = FromFunction(reflact_world.optimiser)
     proposer.fingerprint = "optimiser-1"
-    world = Given(reflact_world.Kinds(12, 12, 8), reflact_world.FromFunction(lambda request: "?"), optimizer=proposer)
+    world = Given(reflact_world.Kinds(12, 12, 8), FromFunction(lambda request: "?"), optimizer=proposer)
     with pytest.raises(WhetError, match="the gate accepted none of its candidates"):
         promote_run("r1", "kinds", runs=tmp_path / "runs", releases=tmp_path / "releases", given=world)
 
@@ -217,9 +218,9 @@ def test_a_training_that_accepted_nothing_has_nothing_to_promote(tmp_path: Path)
 def test_a_rule_book_is_promoted_and_packed_as_guidance(tmp_path: Path) -> None:
     result = rules_world.searched(tmp_path / "runs")
     assert result.summary["accepted"]
-    proposer = rules_world.FromFunction(rules_world.optimiser)
+    proposer = FromFunction(rules_world.optimiser)
     proposer.fingerprint = "crate-optimiser-1"
-    world = Given(rules_world.Crates(), rules_world.FromFunction(rules_world.target), optimizer=proposer)
+    world = Given(rules_world.Crates(), FromFunction(rules_world.target), optimizer=proposer)
     releases = tmp_path / "releases"
     made = promote_run(result.folder, "crates", releases=releases, given=world).champion
     assert made.playbook.told == result.best.told

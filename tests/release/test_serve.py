@@ -20,7 +20,7 @@ import pytest
 from aiohttp import web
 from command_line import Whet
 from loopback import Behaviour, Loopback, serving
-from release.promoted import SKILL, promoted
+from promoted_champion import SKILL, promoted
 
 from whet.errors import WhetError
 from whet.release import serve as room
