@@ -156,11 +156,16 @@ class ServingCounts:
     refused: int = 0
 
 
-def build_app(desk: ChampionDesk, token: str = "") -> web.Application:
-    """The server of a champion; with a token, for whoever has it."""
-    counts = ServingCounts()
+@dataclass(frozen=True, slots=True)
+class ChampionServer:
+    """What is answered at each address; with a token, to whoever has it."""
 
-    async def complete(request: web.Request) -> web.StreamResponse:
+    desk: ChampionDesk
+    token: str
+    counts: ServingCounts
+
+    async def complete(self, request: web.Request) -> web.StreamResponse:
+        desk, counts = self.desk, self.counts
         counts.requests += 1
         try:
             ask = ChatAsk.read(await request.read())
@@ -179,10 +184,10 @@ def build_app(desk: ChampionDesk, token: str = "") -> web.Application:
         counts.answered += 1
         return answer
 
-    async def models(request: web.Request) -> web.Response:
-        shift = desk.now
+    async def models(self, request: web.Request) -> web.Response:
+        shift = self.desk.now
         model = {
-            "id": desk.name,
+            "id": self.desk.name,
             "object": "model",
             "created": int(shift.since),
             "owned_by": "whet",
@@ -191,10 +196,10 @@ def build_app(desk: ChampionDesk, token: str = "") -> web.Application:
         }
         return _json({"object": "list", "data": [model]})
 
-    async def health(request: web.Request) -> web.Response:
-        if token and not _has_token(request, token):
+    async def health(self, request: web.Request) -> web.Response:
+        if self.token and not _has_token(request, self.token):
             return _json({"status": "ok"})
-        shift = desk.now
+        shift, counts = self.desk.now, self.counts
         told: dict[str, object] = {
             "status": "ok",
             "champion": shift.champion.title,
@@ -205,14 +210,18 @@ def build_app(desk: ChampionDesk, token: str = "") -> web.Application:
             "requests": counts.requests,
             "answered": counts.answered,
             "refused": counts.refused,
-            "trouble": desk.trouble,
+            "trouble": self.desk.trouble,
         }
         return _json(told)
 
+
+def build_app(desk: ChampionDesk, token: str = "") -> web.Application:
+    """The server of a champion: chat, who answers, how it is, and decisions on tickets."""
+    server = ChampionServer(desk, token, ServingCounts())
     app = web.Application(client_max_size=MOST_BODY, middlewares=[_door(token)])
-    app.router.add_post("/v1/chat/completions", complete)
-    app.router.add_get("/v1/models", models)
-    app.router.add_get("/health", health)
+    app.router.add_post("/v1/chat/completions", server.complete)
+    app.router.add_get("/v1/models", server.models)
+    app.router.add_get("/health", server.health)
     limits = desk.purse.limits
     budget = {"usd": limits.usd, "tokens": limits.tokens, "calls": limits.calls}
     tickets = DecisionDoor(lambda: desk.now.champion, desk.champions.folder, {"budget": budget}, desk.base_url)
