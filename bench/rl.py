@@ -61,10 +61,10 @@ FIGURES = {
 }
 TRACES = int(os.environ.get("RL_TRACES", "2000"))
 BASE = os.environ.get("RL_BASE", "hf:smollm2")
-SLOTS, CONTEXT = 64, 4096
+SLOTS, CONTEXT = 128, 8192
 SAMPLING = (
     "target.sampling.temperature=0",
-    "target.sampling.max_tokens=256",
+    "target.sampling.max_tokens=384",
     f"control.target.slots={SLOTS}",
     f"control.target.context={CONTEXT}",
     "eval.floor=false",

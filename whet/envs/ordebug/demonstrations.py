@@ -1,9 +1,11 @@
-"""Worked attempts for supervised training, made of evidence: look, quote, compare, edit what was seen, verify, submit.
+"""Worked attempts for supervised training, made of evidence: look, quote, compute, compare, edit, verify, submit.
 
 A demonstration knows the repair, but does not act on anything before the play has shown it. It asks for a subsystem,
 reads its members one after the other against the passages of the specification that they rest on, and stops where they
-differ. Where all agree, or the model stays infeasible, it asks again. Some follow a wrong scent first and take it back.
-It is drawn from a seed, so that the same instance may be shown in several ways.
+differ. What a passage says is written as the model would write it before it is judged, and each difference is named
+before it is put right: whoever imitates a verdict that comes first learns to guess. Where all agree, or the model stays
+infeasible, it asks again. Some follow a wrong scent first and take it back. It is drawn from a seed, so that the same
+instance may be shown in several ways.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from whet.envs.ordebug.iis import Iis, another_iis, find_iis
 from whet.envs.ordebug.instance import Instance, shown_elements
 from whet.envs.ordebug.ladder import MISSING
 from whet.envs.ordebug.model import LinearProgram
+from whet.envs.ordebug.phrase import in_words
 from whet.envs.ordebug.play import OrDebugSettings
 
 MOST_READ = 64
@@ -35,7 +38,7 @@ _AGAIN = (
 )
 _ELSEWHERE = ("All of these agree with the specification. Is there another contradiction?",)
 _READ = ("I read them.", "What do they say exactly?", "I look at each of them before changing anything.")
-_SAME = ("That agrees.", "The same.", "No difference.")
+_SAME = "The same."
 _DOUBT = ("{name} looks tight. I try whether room there helps.", "Perhaps {name} is the one; I loosen it to see.")
 _BACK = (
     "Loosening hides the contradiction, it does not explain it: the specification asks for {name} as it was. Back.",
@@ -91,13 +94,14 @@ def _told(
         if detours and first and rng.random() < 0.2:
             yield from _detour(rng, names, left, model)
         culprit = next(name for name in names if name in left)
-        said = _compared(rng, instance, settings, model, names, culprit)
+        said = _compared(instance, settings, model, names, culprit)
         if detours and first and rng.random() < 0.15:
             yield DemonstrationStep(said, Action("diagnose", names=(culprit.partition(":")[2],)))
-            said = "I put that right."
-        for place, edit in enumerate(left.pop(culprit)):
+            said = ""
+        for edit in left.pop(culprit):
             model = edit.apply(model)
-            yield DemonstrationStep(said if place == 0 else "And the rest of it.", editing(edit))
+            yield DemonstrationStep(said or f"Now: {in_words(edit)}.", editing(edit))
+            said = ""
         first = False
     yield DemonstrationStep(rng.choice(_DONE), Action("submit"))
 
@@ -145,7 +149,6 @@ def _suspected(rng: random.Random, shown: Iis, model: LinearProgram, left: dict[
 
 
 def _compared(
-    rng: random.Random,
     instance: Instance,
     settings: OrDebugSettings,
     model: LinearProgram,
@@ -157,13 +160,15 @@ def _compared(
     before = list(names[: names.index(culprit)])
     for name in before[-4:]:
         said = _quoted(instance, settings, name)
-        lines.append(f"{_reads(model, name)}. Asked: {said}. {rng.choice(_SAME)}")
+        lines.append(f"{_reads(model, name)}. Asked: {said}: {_states(model, name)}. {_SAME}")
     asked = _quoted(instance, settings, culprit)
     if asked == _NOTHING:
         lines.append(f"{_reads(model, culprit)}. Nothing in the specification asks for this: it goes.")
     else:
-        sound = apply_all(model, _repairs(instance)[culprit])
-        lines.append(f"{_reads(model, culprit)}. Asked: {asked}. So it should read {_reads(sound, culprit)}.")
+        edits = _repairs(instance)[culprit]
+        sound = _states(apply_all(model, edits), culprit)
+        wrong = ", ".join(in_words(edit) for edit in edits)
+        lines.append(f"{_reads(model, culprit)}. Asked: {asked}: {sound}. Not the same: {wrong}.")
     return "\n".join(lines)
 
 
@@ -181,6 +186,11 @@ def _quoted(instance: Instance, settings: OrDebugSettings, name: str) -> str:
 def _reads(model: LinearProgram, name: str) -> str:
     sort, _, bare = name.partition(":")
     return row_text(model.row(bare)) if sort == "row" else column_text(model.column(bare))
+
+
+def _states(model: LinearProgram, name: str) -> str:
+    """What an element says, without its name in front."""
+    return _reads(model, name).rpartition(": ")[2]
 
 
 def _detour(
