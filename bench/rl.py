@@ -1,7 +1,7 @@
 """Imitation and reinforcement on `ordebug`, arm by arm: what each does on problems that none was trained on.
 
 python bench/rl.py warm --processes 16 --work DIR         problems and worked attempts, made beforehand
-python bench/rl.py arm sft --seed 0 --work DIR            trains an arm and measures it; made already, it is left alone
+python bench/rl.py arm sft --seed 0 --work DIR            trains an arm and measures it; what is made already stays
 python bench/rl.py arm grpo --seed 0 --work DIR           from the arm `sft` of the same seed
 python bench/rl.py collect --work DIR --out results/ordebug_rl.json     what arms came to, beside what is there
 
@@ -153,23 +153,29 @@ def run_arm(
     """Train an arm under a seed and measure what came of it; a checkpoint that is given is measured as it is."""
     place = work / f"{label or name}_{seed}"
     found = place / "arm.json"
-    if found.exists():
-        print(f"{found} is there already", flush=True)
-        return
     arm, told = ARMS[name], {"arm": label or name, "seed": seed, "overrides": list(overrides), **_circumstances(name)}
+    told["rungs"] = {}
     model = BASE
-    if arm.config and checkpoint is not None:
+    if found.exists():
+        told = json.loads(found.read_text())
+        model = f"{BASE}+{place / 'adapter'}" if arm.config else BASE
+    elif arm.config and checkpoint is not None:
         _keep_adapter(checkpoint, place / "adapter")
         told["checkpoint"] = checkpoint.name
         model = f"{BASE}+{place / 'adapter'}"
     elif arm.config:
         told |= _trained(arm, seed, work, place, overrides)
         model = f"{BASE}+{place / 'adapter'}"
-    opened = KeptOpen(model)
-    told["rungs"] = {rung: _measured(opened, rung, place) for rung in rungs}
-    asyncio.run(opened.end())
     place.mkdir(parents=True, exist_ok=True)
     found.write_text(json.dumps(told, indent=1))
+    missing = [rung for rung in rungs if rung not in told["rungs"]]
+    opened = KeptOpen(model) if missing else None
+    for rung in missing:
+        assert opened is not None
+        told["rungs"][rung] = _measured(opened, rung, place)
+        found.write_text(json.dumps(told, indent=1))
+    if opened is not None:
+        asyncio.run(opened.end())
     print(f"{label or name} {seed}: " + ", ".join(
         f"{rung} {got['repaired_at_10']:.2f}" for rung, got in told["rungs"].items()
     ), flush=True)  # fmt: skip

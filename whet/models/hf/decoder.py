@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 from whet.errors import LimitReached, WhetError
+from whet.models.hf.folded import FoldedAdapters
 from whet.models.hf.host_step import HostStep
 from whet.models.hf.layout import ModelLayout, inner_model, read_layout
 from whet.models.hf.paged import PackedStep, PagePool, logits_of, paged, token_bytes
@@ -51,6 +52,8 @@ class DecoderLimits:
     """Tokens that rows on a GPU draw before the host looks whether they have ended."""
     graphs: bool = True
     """Record passes on a GPU as CUDA graphs."""
+    fold: bool | None = None
+    """Draw with adapters folded into sums of weights; None: on a GPU."""
 
 
 @dataclass(slots=True, eq=False)
@@ -98,6 +101,9 @@ class Decoder:
         self._defaults, self._decode = defaults, decode
         self._watcher = Watcher((), defaults, decode, lambda: False)
         self._fast = self._layout.device.type == "cuda" and _has_triton()
+        folds = self._fast if limits.fold is None else limits.fold
+        self._folded = FoldedAdapters(self._model if folds else torch.nn.Module())
+        self._folded.fold()
         self._count, self.context = self._plan()
         self._width = -(-(self.context + limits.stride) // PAGE) + 1
         self._table = np.zeros((limits.slots, self._width), dtype=np.int32)
@@ -144,7 +150,7 @@ class Decoder:
             return done
         self._check_weights()
         try:
-            with paged(self._model):
+            with paged(self._model), self._folded.in_place():
                 done += self._pass()
         except torch.OutOfMemoryError as error:
             self.close()
@@ -170,6 +176,7 @@ class Decoder:
         if self._running:
             raise WhetError("the weights changed while replies were being drawn; let them end before an update")
         self._pages.forget()
+        self._folded.fold()
         now = self._weights_now()
         if self._graphs is not None and now[1:] != self._weights[1:]:
             self._graphs.clear()
@@ -400,7 +407,8 @@ class Decoder:
         """How often the weights were written, how many there are and where they lie."""
         tensors = [*self._model.parameters(), *self._model.buffers()]
         self._tensors = [tensor for tensor in tensors if not tensor.is_inference()]
-        return self._written(), len(tensors), hash(tuple(tensor.data_ptr() for tensor in tensors))
+        places = tuple(tensor.data_ptr() for tensor in tensors)
+        return self._written(), len(tensors), hash((places, self._folded.state))
 
 
 def _has_triton() -> bool:

@@ -1,0 +1,83 @@
+"""Adapters folded for drawing: the same tokens as beside the layers, also after an update, and nothing is touched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import peft
+import torch
+from models.test_decoder import SMALL, answers, by_generate, decoder_of, model_of, prompts
+
+from whet.models.hf.folded import FoldedAdapters
+from whet.types import Sampling
+
+FOLD = replace(SMALL, fold=True)
+ASKED = [(prompt, Sampling(0.0, max_tokens=12)) for prompt in prompts(3, seed=5)]
+
+
+def adapted(**more: Any) -> Any:
+    """A model with adapters that say something, on every dense layer of its blocks."""
+    model = peft.get_peft_model(
+        model_of(), peft.LoraConfig(r=4, lora_alpha=16, target_modules="all-linear", lora_dropout=0.5, **more)
+    )
+    shaken(model, 0)
+    return model
+
+
+def shaken(model: Any, seed: int) -> None:
+    """Weights of the adapters drawn anew, in place: an update."""
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "lora_B" in name:
+                weight.normal_(std=0.3)
+
+
+def replies(decoder: Any) -> list[list[int]]:
+    return [list(row.completion_ids) for row in answers(decoder, ASKED)]
+
+
+def expected(model: Any) -> list[list[int]]:
+    model.eval()
+    return [by_generate(model, prompt, sampling.max_tokens) for prompt, sampling in ASKED]
+
+
+def test_folded_adapters_say_what_they_say_beside_the_layers_also_after_an_update() -> None:
+    model = adapted()
+    decoder = decoder_of(model, FOLD)
+    first = replies(decoder)
+    assert first == expected(model)
+    shaken(model, 1)
+    second = replies(decoder)
+    assert second == expected(model)
+    assert second != first
+
+
+def test_an_adapter_that_is_switched_off_is_not_in_the_sums() -> None:
+    model = adapted()
+    decoder = decoder_of(model, FOLD)
+    spoken = replies(decoder)
+    with model.disable_adapter():
+        silent = replies(decoder)
+        assert silent == expected(model)
+    assert silent != spoken
+    assert replies(decoder) == spoken
+
+
+def test_drawing_leaves_the_layers_and_their_weights_as_they_were() -> None:
+    model = adapted()
+    model.train()
+    before = {name: weight.clone() for name, weight in model.named_parameters()}
+    replies(decoder_of(model, FOLD))
+    assert all(torch.equal(weight, before[name]) for name, weight in model.named_parameters())
+    assert not any("forward" in layer.__dict__ for layer in model.modules())
+    model(input_ids=torch.tensor([prompts(1)[0]])).logits.sum().backward()
+    assert all(weight.grad is not None for name, weight in model.named_parameters() if "lora_" in name)
+
+
+def test_what_is_no_plain_adapter_is_left_beside_its_layer() -> None:
+    model = adapted(use_dora=True)
+    assert len(FoldedAdapters(model)) == 0
+    assert replies(decoder_of(model, FOLD)) == expected(model)
+    assert len(FoldedAdapters(adapted())) == 14
