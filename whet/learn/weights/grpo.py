@@ -27,6 +27,7 @@ from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.learn.weights.base import Base, open_base
 from whet.learn.weights.config import GrpoConfig, GrpoSection
+from whet.learn.weights.flush import FlushRows, read_causally
 from whet.learn.weights.groups import Group, GroupBatch, fill
 from whet.learn.weights.live import LiveGenerator
 from whet.learn.weights.mix import SftMix
@@ -165,6 +166,17 @@ class PlayTrainer(SavesWhole, GRPOTrainer):  # type: ignore[misc]
         self._buffered_inputs = pack(self._buffered_inputs, window, sort=self.loss_type != "bnpo")
         return self._buffered_inputs[self._step % self.args.steps_per_generation]
 
+    def _get_per_token_logps_and_entropies(
+        self, model: Any, input_ids: Any, attention_mask: Any, logits_to_keep: int, *given: Any, **named: Any
+    ) -> Any:
+        plain = super()._get_per_token_logps_and_entropies
+        if any(torch.is_tensor(value) for value in (*given, *named.values())):  # pictures, which belong to places
+            return plain(model, input_ids, attention_mask, logits_to_keep, *given, **named)
+        rows = FlushRows(attention_mask, logits_to_keep)
+        moved, mask = rows.move(input_ids), rows.moved_mask(attention_mask)
+        logps, entropies, other = plain(model, moved, mask, rows.scored, *given, **named)
+        return rows.back(logps), None if entropies is None else rows.back(entropies), other
+
     def _compute_loss(self, model: Any, inputs: Any) -> Any:
         ages = self.state.global_step - inputs[VERSION]
         if int(ages.max()) >= self.most_age or int(ages.min()) < 0:
@@ -215,6 +227,7 @@ def trainer_of(
     clock: SegmentClock,
 ) -> PlayTrainer:
     grpo = config.grpo
+    read_causally(module)
     trainer = PlayTrainer(
         model=module,
         reward_funcs=[earned],

@@ -17,6 +17,7 @@ from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.learn.weights.base import Base, open_base
 from whet.learn.weights.config import SftConfig
+from whet.learn.weights.flush import read_causally
 from whet.learn.weights.segment import (
     SavesWhole,
     SegmentClock,
@@ -94,6 +95,7 @@ def trainer_of(
         dataset_kwargs={"skip_prepare_dataset": True},
         remove_unused_columns=False,
     )
+    read_causally(module)
     return ConversationTrainer(
         model=module,
         args=arguments,
