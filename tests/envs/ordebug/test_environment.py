@@ -40,10 +40,10 @@ def build(variant: str = "", source: str = "", **args: Any) -> OrDebug:
     return env
 
 
-def test_there_are_twelve_cells_and_fifteen_rungs() -> None:
+def test_there_are_twelve_cells_and_fourteen_rungs() -> None:
     assert len(CELL_NAMES) == 12
     assert FAMILY.variants() == (*CELL_NAMES, *RUNG_NAMES)
-    assert len(RUNG_NAMES) == 15
+    assert len(RUNG_NAMES) == 14
 
 
 def test_fault_types_take_turns_on_a_rung() -> None:

@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 from whet.envs.arguments import Argument, accept
 from whet.envs.base import Environment
-from whet.envs.ordebug.ladder import CELLS, MISSING, OMISSIONS, RUNGS, SIZES, SUBTLETIES
+from whet.envs.ordebug.ladder import CELLS, MISSING, OMISSIONS, RUNGS, SIZES
 from whet.errors import WhetError, nearest
 
 CELL_NAMES = tuple(cell.name for cell in CELLS)
 """The twelve cells of the benchmark."""
 
-RUNG_NAMES = tuple(f"{size}_{subtlety}" for size in SIZES for subtlety in SUBTLETIES)
+RUNG_NAMES = tuple(dict.fromkeys(rung.difficulty for rung in RUNGS))
 """Places on the two axes; fault types take turns on each."""
 
 _PLAYED = (

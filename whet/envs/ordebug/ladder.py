@@ -91,8 +91,8 @@ _ABSENT = {
     *(("tiny", "mid", kind) for kind in FAULT_KINDS),
     *(("tiny", "far", kind) for kind in (*FAULT_KINDS, MIXED)),
 }
-"""Models of three to five rows have no room for four suspects of one type, nor for two contradictions that share nothing:
-of some 700 drafts none came out."""
+"""Models of three to five rows have no room for four suspects of one type, nor for two contradictions that share
+nothing: of some 700 drafts none came out."""
 
 RUNGS: tuple[Cell, ...] = tuple(
     rung(size, subtlety, kind)
