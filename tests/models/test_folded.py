@@ -81,3 +81,28 @@ def test_what_is_no_plain_adapter_is_left_beside_its_layer() -> None:
     assert len(FoldedAdapters(model)) == 0
     assert replies(decoder_of(model, FOLD)) == expected(model)
     assert len(FoldedAdapters(adapted())) == 14
+
+
+def test_in_half_numbers_adapters_stay_beside_the_layer_and_small_changes_are_kept() -> None:
+    """A change too small for the base's numbers is lost in a sum; beside the layer it is there."""
+    model = adapted().to(torch.bfloat16).eval()
+    for name, weight in model.named_parameters():
+        if "lora_" in name:
+            weight.data = weight.data.float()
+    folded = FoldedAdapters(model)
+    layer = model.base_model.model.model.layers[0].self_attn.q_proj
+    base = layer.base_layer.weight
+    chance = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        layer.lora_B["default"].weight.mul_(1e-6)
+        small = layer.scaling["default"] * layer.lora_B["default"].weight @ layer.lora_A["default"].weight
+        assert torch.equal((base.float() + small).to(torch.bfloat16), base)
+        base.zero_()
+        folded.fold()
+        x = torch.randn(5, layer.in_features, generator=chance)
+        with folded.in_place():
+            heard = layer(x.to(torch.bfloat16)).float()
+            torch.testing.assert_close(heard, x @ small.T, rtol=0.05, atol=float(small.abs().max()) / 10)
+            with model.disable_adapter():
+                folded.fold()
+                assert not layer(x.to(torch.bfloat16)).any()
