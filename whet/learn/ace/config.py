@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from whet.config.schema import Section
 from whet.config.train import TrainConfig, TrainSection
 from whet.errors import WhetError
-from whet.learn.defaults import with_learning_gate
+from whet.learn.defaults import with_few_candidates
 from whet.learn.prompt_text import refuse_unknown
 
 ROOM = "whet.learn.ace"
@@ -36,7 +36,7 @@ class AceSection(Section):
     harm: int = Field(default=3, ge=1, description="a bullet goes that harmed so many times more than it helped")
     bullets: int = Field(default=60, ge=1, description="the most bullets in the book; the least useful go")
     max_bytes: int = Field(default=16_000, ge=200, description="the longest that the body may get")
-    bring: Literal["step", "epoch"] = Field(default="step", description="when the book is brought to the gate")
+    bring: Literal["step", "epoch"] = Field(default="epoch", description="when the book is brought to the gate")
     patience: int = Field(
         default=2, ge=1, description="rejections after which the book goes back to the one that was accepted last"
     )
@@ -54,8 +54,8 @@ class AceConfig(TrainConfig):
 
     @model_validator(mode="before")
     @classmethod
-    def _over_learning_gate(cls, data: Any) -> Any:
-        return with_learning_gate(data)
+    def _over_gate(cls, data: Any) -> Any:
+        return with_few_candidates(data)
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

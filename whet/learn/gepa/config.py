@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from whet.config.schema import Section
 from whet.config.train import TrainConfig
-from whet.learn.defaults import with_learning_gate
+from whet.learn.defaults import with_few_candidates
 
 
 class GepaSection(Section):
@@ -41,8 +41,8 @@ class GepaConfig(TrainConfig):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_a_learners_gate(cls, data: Any) -> Any:
-        return with_learning_gate(data)
+    def _over_gate(cls, data: Any) -> Any:
+        return with_few_candidates(data)
 
     @model_validator(mode="after")
     def _optimizer_present(self) -> Self:
