@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from whet.errors import WhetError, nearest
 from whet.models.base import Price
+from whet.models.registry.litellm_prices import litellm_price
 
 Availability = Literal["served", "openrouter", "weights", "missing"]
 
@@ -134,10 +135,15 @@ def _record(entry: Mapping[str, Any], closed: bool) -> ModelRecord:
 
 
 def price_of(address: str) -> Price | None:
-    """What the model at an address costs, where the registry knows. Names without a vendor take the scheme's own."""
+    """What the model at an address costs, where the registry knows, else where the table of an installed litellm does.
+
+    Names without a vendor take the scheme's own.
+    """
     scheme, _, name = address.partition(":")
     if scheme not in ("openai", "openrouter", "anthropic"):
         return None
     known = registry()
     record = known.find(name) or (known.find(f"{scheme}/{name}") if "/" not in name else None)
-    return record.price if record else None
+    if record is not None and record.price is not None:
+        return record.price
+    return litellm_price(f"openrouter/{name}" if scheme == "openrouter" else name)
