@@ -36,6 +36,8 @@ class ModelRecord:
     """One model. Parameters are billions; None and '' say that it is not known."""
 
     id: str
+    hub: str = ""
+    """Its name on the Hugging Face Hub, where that is another one."""
     params: float | None = None
     active: float | None = None
     price: Price | None = None
@@ -53,6 +55,8 @@ class ModelRecord:
     unfit_for: tuple[str, ...] = ()
     trouble: str = ""
     note: str = ""
+    unverified: tuple[str, ...] = ()
+    """Fields that were not confirmed."""
 
     @property
     def kind(self) -> str:
@@ -86,6 +90,8 @@ class Registry:
     verified: str
     max_tokens: int
     """Where a record recommends none."""
+    checked: str = ""
+    """When sizes and tool parsers were gone through."""
 
     def find(self, name: str) -> ModelRecord | None:
         """The record of a model by its id, in any case; an id that ends in * stands for every variant."""
@@ -121,7 +127,8 @@ def read(text: str) -> Registry:
     known = {record.id for record in told}
     bare = [ModelRecord(name, closed=True) for name in closed if name not in known]
     missing = [UnservedNames(entry["pattern"], tuple(entry.get("except", ()))) for entry in data.get("missing", ())]
-    return Registry((*told, *bare), tuple(missing), data["verified"], data["defaults"]["max_tokens"])
+    default = data["defaults"]["max_tokens"]
+    return Registry((*told, *bare), tuple(missing), data["verified"], default, data.get("checked", data["verified"]))
 
 
 def _record(entry: Mapping[str, Any], closed: bool) -> ModelRecord:
@@ -130,7 +137,8 @@ def _record(entry: Mapping[str, Any], closed: bool) -> ModelRecord:
         fields["price"] = Price(*fields["price"])
     if "baseline" in fields:
         fields["baseline"] = Baseline(**fields["baseline"])
-    fields["unfit_for"] = tuple(fields.get("unfit_for", ()))
+    for name in ("unfit_for", "unverified"):
+        fields[name] = tuple(fields.get(name, ()))
     return ModelRecord(**fields, closed=closed)
 
 
