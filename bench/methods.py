@@ -1,6 +1,7 @@
 """GEPA, ACE and ReflACT as learners of one house: the same tasks, optimiser, gate, budget and sealed test.
 
-    python bench/methods.py [--quick] [--json FILE] [--part worlds|facts|null|scan] [--seeds N] [--page FILE]
+    python bench/methods.py [--quick] [--json FILE] [--part worlds|facts|null|scan] [--seeds N]
+                            [--page FILE] [--render FILE]
 
 `worlds`: three simulated tasks whose truth is known (`reflact_peers/world.py`): pools in which helpful edits are as
 many as useless ones, few, or mixed with many that harm. Each seed draws its pool, its tasks and its chances; a learner
@@ -8,7 +9,8 @@ has `BUDGET` attempts at train and select tasks, the gate's among them. What is 
 tasks that learning does not pay for; the true score beside it is exact. `facts`: three tasks whose answers only the
 feedback gives away, with an optimiser that writes down what it is shown. `null`: a world in which no edit does
 anything, and how often the gate accepts what each of them brings. `scan`: settings on seeds for choosing. With
-`--page`, the table is written into that page between its marks.
+`--page`, the table is written into that page between its marks; `--render` takes the runs of an earlier `--json`
+instead of making them.
 """
 
 from __future__ import annotations
@@ -285,6 +287,15 @@ def upper(trials: int, chance: float) -> int:
     return int(binom.ppf(0.99, trials, chance)) if trials else 0
 
 
+def read(file: Path) -> dict[str, list[MethodRun]]:
+    """The runs of an earlier bench by part."""
+    found: dict[str, list[MethodRun]] = {"worlds": [], "facts": [], "null": []}
+    for fields in json.loads(file.read_text())["runs"]:
+        part = "worlds" if fields["task"] in WORLDS else "null" if fields["task"] == "null" else "facts"
+        found[part].append(MethodRun(**fields))
+    return found
+
+
 def scan(seeds: Sequence[int]) -> None:
     for method, variants in SCAN.items():
         for name, settings in variants.items():
@@ -301,6 +312,7 @@ def main() -> None:
     parser.add_argument("--part", choices=("worlds", "facts", "null", "scan"))
     parser.add_argument("--seeds", type=int, default=0)
     parser.add_argument("--page", type=Path, help="a page to write the table into")
+    parser.add_argument("--render", type=Path, help="a file of an earlier --json: nothing is run")
     options = parser.parse_args()
     parts = (options.part,) if options.part else ("worlds", "facts", "null")
     number = options.seeds or (1 if options.quick else 6)
@@ -322,8 +334,8 @@ def main() -> None:
             for seed in range(FIRST, FIRST + (number if options.quick else NULL_RUNS[method]))
         ],
     }
-    runs = {part: makers[part]() for part in parts}
-    shown = "\n\n".join(table(runs[part]) for part in ("worlds", "facts") if part in runs)
+    runs = read(options.render) if options.render else {part: makers[part]() for part in parts}
+    shown = table([run for part in ("worlds", "facts") for run in runs.get(part, ())])
     if options.page:
         into_page(options.page, shown)
     print(shown)
