@@ -56,7 +56,7 @@ class Bullet:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class BulletOperation:
     """A delta: `ids` is the bullet that is meant, or for `merge` those that become one."""
 
     kind: Literal["add", "revise", "merge", "remove"]
@@ -147,7 +147,9 @@ class BulletBook:
 
     # ------------------------------------------------------------------------------------------- deltas
 
-    def apply(self, operations: Sequence[Operation], step: int) -> tuple[BulletBook, list[tuple[Operation, str]]]:
+    def apply(
+        self, operations: Sequence[BulletOperation], step: int
+    ) -> tuple[BulletBook, list[tuple[BulletOperation, str]]]:
         """The book after a step's operations, and those that were refused, each with the reason."""
         book, refused, lost = self, [], 0
         most = max(1, int(LOST * len(self.bullets)))
@@ -160,7 +162,7 @@ class BulletBook:
             book = made
         return book, refused
 
-    def _applied(self, operation: Operation, step: int, spare: int) -> BulletBook | str:
+    def _applied(self, operation: BulletOperation, step: int, spare: int) -> BulletBook | str:
         """One operation, or why not. `spare` is how many bullets may still go."""
         known = self.by_id()
         if strange := [name for name in operation.ids if name not in known]:

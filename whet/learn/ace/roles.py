@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from whet.learn.ace.bullets import BulletBook, Operation, Tag
+from whet.learn.ace.bullets import BulletBook, BulletOperation, Tag
 from whet.learn.ace.config import ROOM, AceSection
 from whet.learn.prompt_text import OptimizerPrompts, as_json, messages
 from whet.learn.replies import JsonAnswer, ask_json, entries, text_in, texts_in
@@ -50,7 +50,7 @@ async def curate(
     book: BulletBook,
     insights: Sequence[Mapping[str, str]],
     dropped: Sequence[str],
-) -> JsonAnswer[tuple[Operation, ...]]:
+) -> JsonAnswer[tuple[BulletOperation, ...]]:
     """The operations that a step's insights call for; `dropped` are bullets that the gate did not want."""
     alike = "\n".join(f"{first} and {second}" for first, second in book.alike())
     shown = [
@@ -78,7 +78,7 @@ def _lesson_in(data: Mapping[str, Any]) -> Lesson:
     return Lesson(tuple(insight for insight in found if insight["key_insight"]), tuple(tags))
 
 
-def _operations_in(data: Mapping[str, Any]) -> tuple[Operation, ...]:
+def _operations_in(data: Mapping[str, Any]) -> tuple[BulletOperation, ...]:
     """Operations in their order; one of a kind that there is none of is passed over."""
     found = []
     for entry in entries(data, "operations"):
@@ -86,5 +86,5 @@ def _operations_in(data: Mapping[str, Any]) -> tuple[Operation, ...]:
         if kind is not None:
             ids = (*texts_in(entry, "ids"), *texts_in(entry, "id"))
             named = tuple(name.strip("[] ") for name in ids)
-            found.append(Operation(kind, text_in(entry, "content"), text_in(entry, "section"), named))
+            found.append(BulletOperation(kind, text_in(entry, "content"), text_in(entry, "section"), named))
     return tuple(found)

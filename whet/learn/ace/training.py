@@ -11,7 +11,7 @@ within bounds (`bullets.py`); there it may only add.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 from whet.errors import WhetError
 from whet.files import write_json
 from whet.keys import seed_for
-from whet.learn.ace.bullets import BulletBook, Operation
+from whet.learn.ace.bullets import BulletBook, BulletOperation
 from whet.learn.ace.config import ROOM, AceConfig
 from whet.learn.ace.roles import Lesson, curate, reflect
 from whet.learn.candidate import Candidate
@@ -40,8 +40,8 @@ class AceStep:
     solved: int = 0
     attempts: int = 0
     insights: int = 0
-    operations: tuple[Operation, ...] = ()
-    refused: tuple[tuple[Operation, str], ...] = ()
+    operations: tuple[BulletOperation, ...] = ()
+    refused: tuple[tuple[BulletOperation, str], ...] = ()
     trouble: tuple[str, ...] = ()
     bullets: int = 0
     judgement: Judgement | None = None
@@ -77,10 +77,14 @@ class AceStep:
 
 
 @dataclass(slots=True)
-class AceTraining(Training):
+class AceCourse(Training):
     """A run of ACE. Everything it holds is made anew from the ledger when it is started again."""
 
-    assignment: Assignment
+    shop: Workshop
+    judge: Judge
+    config: AceConfig
+    tasks: tuple[int, ...]
+    moved: Callable[[], None] = lambda: None
     steps_done: int = 0
     spent: str = ""
     steps: list[AceStep] = field(default_factory=list)
@@ -88,7 +92,7 @@ class AceTraining(Training):
     """The book as it grows; ahead of the policy that was accepted last."""
     accepted: BulletBook = field(init=False)
     dropped: list[str] = field(default_factory=list)
-    pending: list[Operation] = field(default_factory=list)
+    pending: list[BulletOperation] = field(default_factory=list)
     """What was done to the book since the last acceptance."""
     _rejections: int = 0
     _judged: Policy | None = None
@@ -96,22 +100,9 @@ class AceTraining(Training):
     _told: int = 0
 
     def __post_init__(self) -> None:
-        if not self.assignment.tasks:
+        if not self.tasks:
             raise WhetError(f"{self.shop.env.name}: there are no train tasks to learn from")
         self.book = self.accepted = BulletBook.read(self.judge.initial.playbook.body)
-
-    @property
-    def shop(self) -> Workshop:
-        return self.assignment.shop
-
-    @property
-    def judge(self) -> Judge:
-        return self.assignment.judge
-
-    @property
-    def config(self) -> AceConfig:
-        config: AceConfig = self.assignment.config
-        return config
 
     # ------------------------------------------------------------------------------------------- the loop
 
@@ -126,10 +117,10 @@ class AceTraining(Training):
             await self.judge.validate()
         except Spent as spent:
             self.spent = str(spent)
-        self.assignment.moved()
+        self.moved()
 
     def plan(self, epoch: int) -> list[tuple[int, ...]]:
-        order, size = list(self.assignment.tasks), self.config.train.batch_size
+        order, size = list(self.tasks), self.config.train.batch_size
         random.Random(seed_for("ace", self.config.train.seed, epoch)).shuffle(order)
         return [tuple(order[at : at + size]) for at in range(0, len(order), size)]
 
@@ -140,7 +131,7 @@ class AceTraining(Training):
         if bring:
             await self._bring(step)
         self.steps_done = step.number
-        self.assignment.moved()
+        self.moved()
 
     async def _grow(self, step: AceStep) -> None:
         """Generate, reflect, curate; the delta goes into the book."""
@@ -227,7 +218,7 @@ class AceTraining(Training):
 
     @property
     def total(self) -> int:
-        return planned_steps(self.config, len(self.assignment.tasks))
+        return planned_steps(self.config, len(self.tasks))
 
     def write(self, folder: Path) -> None:
         """Every step, and the bullets with their records: of the book as it grows, and of the one accepted last."""
@@ -278,5 +269,6 @@ class AceLearner(Learner):
         many = f"{epochs} epoch{'s' * (epochs > 1)}, {steps} step{'s' * (steps > 1)}"
         return f"{many}; at most {config.ace.bullets} bullets, brought to the gate after every {config.ace.bring}"
 
-    def begin(self, assignment: Assignment) -> AceTraining:
-        return AceTraining(assignment)
+    def begin(self, assignment: Assignment) -> AceCourse:
+        shop, judge, config = assignment.shop, assignment.judge, assignment.config
+        return AceCourse(shop, judge, config, assignment.tasks, assignment.moved)

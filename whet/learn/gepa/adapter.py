@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from whet.errors import WhetError
-from whet.learn.gepa.bridge import Bridge
+from whet.learn.gepa.bridge import ThreadBridge
 from whet.learn.gepa.config import GepaSection
 from whet.learn.transcripts import conversation, feedback_on, shortened
 from whet.learn.workshop import TRAIN_FAULTS, Workshop
@@ -43,7 +43,7 @@ class SearchAdapter:
     """`GEPAAdapter` of `gepa.core.adapter`, and the language model that it reflects with."""
 
     shop: Workshop
-    bridge: Bridge
+    bridge: ThreadBridge
     section: GepaSection
     start: Playbook
     spent: int = 0

@@ -1,7 +1,7 @@
 """From GEPA, which is synchronous and runs in a thread of its own, to the event loop that a run lives on.
 
 What ends the run (a budget that is spent, a service that gave out, Ctrl-C) must end GEPA too, which catches every
-`Exception` and goes on. So it travels through GEPA as an `Ended`, which is none, and is itself again on the other side.
+`Exception` and goes on. So it travels through GEPA as a `RunEnd`, which is none, and is itself again on the other side.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 
-class Ended(BaseException):
+class RunEnd(BaseException):
     """The run has ended while GEPA waited for it; `why` is how."""
 
     def __init__(self, why: Exception) -> None:
@@ -22,7 +22,7 @@ class Ended(BaseException):
         self.why = why
 
 
-class Bridge:
+class ThreadBridge:
     """Asks the loop on behalf of a thread, one thing at a time."""
 
     def __init__(self) -> None:
@@ -34,19 +34,19 @@ class Bridge:
         """In the thread: what the loop makes of it."""
         if self._closed:
             asked.close()
-            raise Ended(RuntimeError("the run has ended"))
+            raise RunEnd(RuntimeError("the run has ended"))
         waiting = asyncio.run_coroutine_threadsafe(asked, self._loop)
         self._waiting = waiting
         try:
             return waiting.result()
         except Exception as why:
-            raise Ended(why) from why
+            raise RunEnd(why) from why
 
     async def run(self, work: Callable[[], Result]) -> Result:
         """In the loop: `work` in a thread, to its end; where this is cancelled, whatever it waits for is too."""
         try:
             return await asyncio.to_thread(work)
-        except Ended as ended:
+        except RunEnd as ended:
             raise ended.why from None
         finally:
             self._closed = True

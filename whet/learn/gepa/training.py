@@ -9,7 +9,7 @@ has select tasks that the search never saw, and the claim is made on the sealed 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from whet.gate.pace import PACES
 from whet.keys import seed_for
 from whet.learn.candidate import Candidate
 from whet.learn.gepa.adapter import SearchAdapter, Texts, playbook_of, texts_of
-from whet.learn.gepa.bridge import Bridge
+from whet.learn.gepa.bridge import ThreadBridge
 from whet.learn.gepa.config import GepaConfig
 from whet.learn.judge import Judge, Judgement
 from whet.learn.learner import Assignment, Learner, Training
@@ -49,10 +49,14 @@ class PoolEntry:
 
 
 @dataclass(slots=True)
-class GepaTraining(Training):
+class GepaSearch(Training):
     """A run of GEPA. Everything it holds is made anew from the ledger when it is started again."""
 
-    assignment: Assignment
+    shop: Workshop
+    judge: Judge
+    config: GepaConfig
+    tasks: tuple[int, ...]
+    moved: Callable[[], None] = lambda: None
     steps_done: int = 0
     spent: str = ""
     pool: list[PoolEntry] = field(default_factory=list)
@@ -62,21 +66,8 @@ class GepaTraining(Training):
     _told: int = 0
     _ended: bool = False
 
-    @property
-    def shop(self) -> Workshop:
-        return self.assignment.shop
-
-    @property
-    def judge(self) -> Judge:
-        return self.assignment.judge
-
-    @property
-    def config(self) -> GepaConfig:
-        config: GepaConfig = self.assignment.config
-        return config
-
     def __post_init__(self) -> None:
-        if len(self.assignment.tasks) < 2:
+        if len(self.tasks) < 2:
             raise WhetError(f"{self.shop.env.name}: GEPA needs train tasks to reflect on and others to validate on")
         section, start = self.config.gepa, self.judge.initial.playbook
         if (size := sum(len(text.encode()) for text in texts_of(start).values())) > section.max_bytes:
@@ -94,7 +85,7 @@ class GepaTraining(Training):
     @property
     def sets(self) -> tuple[list[int], list[int]]:
         """Train tasks to reflect on, and those that the Pareto front is made on."""
-        order = list(self.assignment.tasks)
+        order = list(self.tasks)
         random.Random(seed_for("gepa", "sets", self.config.train.seed)).shuffle(order)
         kept = min(len(order) - 1, max(1, round(self.config.gepa.validation * len(order))))
         return order[kept:], order[:kept]
@@ -134,10 +125,10 @@ class GepaTraining(Training):
             self.judgement = await self.judge.bring(DECISION, Candidate(policy, (), "gepa", best.index, title=title))
         self.steps_done = 1
         await self.judge.validate()
-        self.assignment.moved()
+        self.moved()
 
     async def _search(self) -> Any:
-        gepa, section, bridge = _package(), self.config.gepa, Bridge()
+        gepa, section, bridge = _package(), self.config.gepa, ThreadBridge()
         adapter = SearchAdapter(self.shop, bridge, section, self.judge.initial.playbook)
         reflect, validate = self.sets
 
@@ -164,7 +155,7 @@ class GepaTraining(Training):
     async def enter(self, entry: PoolEntry) -> None:
         """A candidate has come into the pool."""
         self.pool.append(entry)
-        self.assignment.moved()
+        self.moved()
 
     # ------------------------------------------------------------------------------------------- what others see
 
@@ -199,7 +190,7 @@ class GepaTraining(Training):
 class SearchEvents:
     """What GEPA tells of its search, from its thread."""
 
-    training: GepaTraining
+    training: GepaSearch
     adapter: SearchAdapter
 
     def on_valset_evaluated(self, event: Mapping[str, Any]) -> None:
@@ -248,5 +239,5 @@ class GepaLearner(Learner):
             f"{section.validation:.0%} of {tasks} train tasks; one candidate for the gate"
         )
 
-    def begin(self, assignment: Assignment) -> GepaTraining:
-        return GepaTraining(assignment)
+    def begin(self, assignment: Assignment) -> GepaSearch:
+        return GepaSearch(assignment.shop, assignment.judge, assignment.config, assignment.tasks, assignment.moved)

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from whet.errors import WhetError
+from whet.files import atomic_file, write_atomically
 from whet.models.hf.safetensors import DamagedWeights
 from whet.models.secrets import quoted
 
@@ -50,7 +51,7 @@ def fetch_outline(name: str, folder: Path) -> None:
     for file in files[:FILES]:
         place = f"{hub}/{name}/resolve/main/{quote(file)}"
         if SMALL.fullmatch(file):
-            (folder / file).write_bytes(_get(place, name, most=LARGEST)[0])
+            write_atomically(folder / file, _get(place, name, most=LARGEST)[0])
         elif file.endswith(".safetensors"):
             _outline(place, name, folder / file)
         elif file.endswith(".bin"):
@@ -64,7 +65,7 @@ def _outline(place: str, name: str, file: Path) -> None:
     if not 2 <= length <= HEADER:
         raise DamagedWeights(f"{file.name} is no safetensors file")
     header, _ = _get(place, name, most=length, span=(8, 7 + length))
-    with file.open("wb") as out:
+    with atomic_file(file) as out:
         out.write(first + header)
         out.truncate(max(size, 8 + length))
 

@@ -24,7 +24,8 @@ from whet.models.openai.body import ChatDialect
 from whet.models.openai.reply import replies
 from whet.models.options import ModelOptions
 from whet.models.registry.litellm_prices import litellm_context, litellm_price
-from whet.models.secrets import KEYS, quoted
+from whet.models.secrets import quoted
+from whet.outside import KEYS
 from whet.types import Reply, Usage
 
 SCHEME = "litellm:"
