@@ -43,6 +43,8 @@ def roles(request: Request) -> str:
         about = [kind for kind in KINDS if kind in text]
         tags += [{"id": name, "tag": "helpful"} for kind in about if kind in solved]
         tags += [{"id": name, "tag": "harmful"} for kind in about if kind in failed]
+        loud = re.findall(r"(?m)^\[assistant\] [A-Z]{4,}$", shown)  # an answer in upper case gives away who is to blame
+        tags += [{"id": name, "tag": "harmful"} for _ in loud if text == HARM]
     pool = [*(RULES[kind] for kind in sorted(failed)[:2]), rng.choice(NULLS), *([HARM] if rng.random() < 0.2 else [])]
     insights = [{"error": "e", "root_cause": "r", "correct_approach": "c", "key_insight": text} for text in pool]
     return json.dumps({"reasoning": "", "insights": insights, "bullet_tags": tags})
