@@ -54,7 +54,7 @@ TORCH ?= torch==2.13.0
 
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt $(TORCH)
-	$(UV) --editable '.[embedded,interop,soup,ordebug,groupqc,train,report,web,docs,dev]'
+	$(UV) --editable '.[embedded,interop,soup,ordebug,groupqc,train,report,web,gepa,docs,dev]'
 	@touch $@
 
 clean:

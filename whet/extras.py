@@ -38,6 +38,8 @@ EXTRAS = {
     "train": Extra("training of weights, and models on local weights", ("torch", "transformers", "trl", "peft")),
     "report": Extra("whet figures", ("matplotlib",)),
     "web": Extra("the viewer, whet view", ("starlette", "uvicorn")),
+    "gepa": Extra("the learner gepa", ("gepa",)),
+    "litellm": Extra("models reached through litellm, and its prices", ("litellm",)),
     "prime": Extra("remote sandboxes", ("prime_sandboxes",)),
 }
 """By name, as `pyproject.toml` has them; those of developers and benches are not told to users."""

@@ -15,7 +15,17 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from reflact_peers.reading import Reflection, fenced, guidance_before, numbered, patches_in, reads_as, support
+from reflact_peers.reading import (
+    Reflection,
+    bullets,
+    fenced,
+    guidance_before,
+    numbered,
+    patches_in,
+    reads_as,
+    support,
+    tagged,
+)
 from reflact_peers.world import World, reference
 
 Json = dict[str, Any]
@@ -27,6 +37,9 @@ ON_SUBJECT = 4.0
 TRIED = 0.25
 INFORMED = 2.0
 """How much likelier a helpful edit is thought of for a kind of task whose right answers stand in the prompt."""
+TAGGED = 0.25
+"""How often a reflector lays an attempt to the account of a bullet about its kind."""
+DROP = "Do without: "
 GUIDANCE = 3
 """Sentences that a slow update keeps in its block at most."""
 
@@ -87,6 +100,10 @@ class Optimizer:
         match reads_as(system, user):
             case "gepa":
                 return self._instruction(Reflection.of_gepa(user, self.world), rng)
+            case "reflector":
+                return json.dumps(self._lesson(Reflection.of_reflector(user, self.world), rng))
+            case "curator":
+                return json.dumps(self._operations(user))
             case "analyst":
                 return json.dumps(self._analysis(Reflection.of_analyst(system, user, self.world), rng))
             case "merge":
@@ -117,6 +134,41 @@ class Optimizer:
             else:
                 text = f"{text}\n{draft.text}"
         return fenced(text)
+
+    def _lesson(self, seen: Reflection, rng: Random) -> Json:
+        """A reflector of ACE: the drafts of every reflection as insights, and a tag now and then for what is there.
+
+        An attempt is laid to the account of a bullet about its kind, more often where the right answers show it so.
+        """
+        informed = self._informed(seen)
+        insights = [f"{DROP}{draft.text}" if draft.removes else draft.text for draft in self._drafts(seen, rng)]
+        tags = []
+        for text, name in bullets(seen.text).items():
+            edit = next((edit for edit in self.world.edits.values() if edit.text == text), None)
+            for tag, kinds, sign in (("helpful", seen.solved, 1.0), ("harmful", seen.failed, -1.0)):
+                for kind in kinds if edit is not None else ():
+                    fits = kind in informed and sign * edit.effect.get(kind, 0.0) > 0.0
+                    if kind in edit.about and rng.random() < (INFORMED if fits else 1.0) * TAGGED:
+                        tags.append({"id": name, "tag": tag})
+        found = [
+            {"error": "Wrong number.", "root_cause": "", "correct_approach": "", "key_insight": text}
+            for text in insights
+        ]
+        return {"reasoning": "Compared.", "insights": found, "bullet_tags": tags}
+
+    def _drafts(self, seen: Reflection, rng: Random) -> list[Draft]:
+        return drawn(self.world, seen, rng, 99, self._informed(seen))
+
+    def _operations(self, user: str) -> Json:
+        """A curator of ACE: adds every insight, and removes what an insight says."""
+        known, made = bullets(user), []
+        for insight in json.loads(tagged(user, "insights")):
+            text = insight["key_insight"]
+            if not text.startswith(DROP):
+                made.append({"type": "ADD", "section": "Notes", "content": text})
+            elif name := known.get(text.removeprefix(DROP)):
+                made.append({"type": "REMOVE", "id": name})
+        return {"reasoning": "Curated.", "operations": made}
 
     def _analysis(self, seen: Reflection, rng: Random) -> Json:
         made = [draft.edit() for draft in drawn(self.world, seen, rng, seen.most, self._informed(seen))]

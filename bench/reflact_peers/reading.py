@@ -13,7 +13,7 @@ from typing import Any, Literal
 from reflact_peers.world import World
 
 Json = dict[str, Any]
-Role = Literal["gepa", "analyst", "merge", "rank", "rate", "slow", "meta", "mend", "unknown"]
+Role = Literal["gepa", "reflector", "curator", "analyst", "merge", "rank", "rate", "slow", "meta", "mend", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,17 @@ class Reflection:
         failed, solved = [], []
         for example in re.split(r"(?m)^# Example \d+$", user)[1:]:
             kinds = world.kinds_shown(example.partition("\n```")[0])[:1]
-            (failed if "response is incorrect" in example else solved).extend(kinds)
+            wrong = "response is incorrect" in example or "Not solved" in example
+            (failed if wrong else solved).extend(kinds)
+        return cls(skill, tuple(failed), tuple(solved), user)
+
+    @classmethod
+    def of_reflector(cls, user: str, world: World) -> Reflection:
+        """The form of ACE: bullets, then attempts under their names with their grade."""
+        failed, solved = [], []
+        for attempt in re.split(r"(?m)^### ", tagged(user, "attempts"))[1:]:
+            (solved if "\nGraded: solved" in attempt else failed).extend(world.kinds_shown(attempt)[:1])
+        skill = f"{tagged(user, 'playbook')}\n{tagged(user, 'bullets')}"
         return cls(skill, tuple(failed), tuple(solved), user)
 
     @classmethod
@@ -99,6 +109,8 @@ def reads_as(system: str, user: str) -> Role:
     if user.startswith("I provided an assistant with the following instructions"):
         return "gepa"
     for role, mark in (
+        ("reflector", "bullet_tags"),
+        ("curator", "You curate"),
         ("meta", "meta_skill_content"),
         ("slow", "slow_update_content"),
         ("rank", "selected_indices"),
@@ -110,6 +122,11 @@ def reads_as(system: str, user: str) -> Role:
         if mark in system:
             return role  # type: ignore[return-value]
     return "unknown"
+
+
+def bullets(user: str) -> dict[str, str]:
+    """The bullets of a prompt of ACE, their ids by their texts."""
+    return {found[2]: found[1] for found in re.finditer(r"(?m)^\[(b\d+)\] \(.*?\) (.+)$", tagged(user, "bullets"))}
 
 
 def patches_in(user: str) -> list[Json]:

@@ -135,9 +135,9 @@ class World:
                 return self.score(chosen)
             chosen |= {best}
 
-    def tasks(self, seed: int) -> dict[str, list[Task]]:
+    def tasks(self, seed: int, sizes: Mapping[str, int] = SIZES) -> dict[str, list[Task]]:
         """The tasks of a seed by split, every kind equally often, in an order by chance."""
-        return {split: self._split(split, size, seed) for split, size in SIZES.items()}
+        return {split: self._split(split, size, seed) for split, size in sizes.items()}
 
     def _split(self, split: str, size: int, seed: int) -> list[Task]:
         rng = Random(f"{seed}/{split}")

@@ -22,8 +22,9 @@ def whet(*words: str) -> Result:
 
 def test_the_question_which_model_for_rl_is_answered_best_first() -> None:
     lines = whet("--trainable", "--max-params", "30", "--max-price-out", "1", "--for", "rl").stdout.splitlines()
-    assert lines[1].split()[:4] == ["openai/gpt-oss-20b", "20B", "0.07/0.3", "open"]
-    assert lines[-1].startswith("5 models")
+    assert lines[1].split()[:4] == ["mistralai/mistral-nemo", "12B", "0.1/0.25", "open,"]
+    assert lines[3].split()[:4] == ["openai/gpt-oss-20b", "20.9B", "(3.6B)", "0.07/0.3"]
+    assert lines[-1].startswith("3 models")
 
 
 def test_records_come_as_json_too() -> None:

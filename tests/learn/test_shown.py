@@ -12,8 +12,8 @@ from fact_tasks import TASKS
 from reflact_world import NULLS, Kinds, config, optimiser, trained
 
 from whet.errors import WhetError
-from whet.learn.reflact.transcripts import Passage, attempts_text, fitted, shared_text
 from whet.learn.sealed import SealedEnvironment
+from whet.learn.transcripts import Passage, attempts_text, fitted, shared_text
 from whet.models.base import Request
 from whet.run.train import load_train_config
 from whet.types import (

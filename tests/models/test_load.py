@@ -24,7 +24,7 @@ KEYLESS = "no scheme at all"
     [
         ("opnai:gpt-5", "Did you mean 'openai'?"),
         ("gpt-5", "Did you mean 'openai:gpt-5'?"),
-        ("llama:x", "one of agent, anthropic, azure, embedded, hf, openai, openrouter, scripted"),
+        ("llama:x", "one of agent, anthropic, azure, embedded, hf, litellm, openai, openrouter, scripted"),
         ("openai:", "names no model: write openai:MODEL"),
         ("baseline:oracle", "reference policy of an environment"),
     ],
@@ -174,7 +174,7 @@ def test_a_scheme_that_two_packages_offer_is_refused(monkeypatch: pytest.MonkeyP
 
 def test_every_scheme_says_how_its_addresses_look() -> None:
     known = schemes()
-    assert [*known] == ["agent", "anthropic", "azure", "embedded", "hf", "openai", "openrouter", "scripted"]
+    assert [*known] == ["agent", "anthropic", "azure", "embedded", "hf", "litellm", "openai", "openrouter", "scripted"]
     assert all(scheme.form.startswith(f"{name}:") for name, scheme in known.items())
 
 

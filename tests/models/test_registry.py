@@ -32,7 +32,7 @@ def test_open_and_closed_models_are_all_there() -> None:
 
 def test_a_record_tells_all_that_was_measured() -> None:
     record = KNOWN.get("openai/gpt-oss-20b")
-    assert (record.params, record.price, record.max_tokens) == (20, Price(0.07, 0.30), 10000)
+    assert (record.params, record.price, record.max_tokens) == (20.9, Price(0.07, 0.30), 10000)
     assert record.baseline is not None
     assert (record.baseline.rate, record.baseline.n, record.baseline.date) == (0.53, 10, "2026-01-04")
     assert (record.trainable, record.closed, record.tool_parser) == (True, False, "openai")
@@ -48,12 +48,51 @@ def test_active_parameters_are_fewer_than_all() -> None:
 
 def test_the_model_for_rl_is_cheap_open_and_has_room_to_grow() -> None:
     ids = found(purpose="rl", trainable=True, max_params=30, max_price_out=1)
-    assert ids[:2] == ["openai/gpt-oss-20b", "mistralai/mistral-small-3.2-24b-instruct"]
-    assert "qwen/qwen3-30b-a3b-instruct-2507" not in ids
+    assert ids == [
+        "mistralai/mistral-nemo",
+        "mistralai/mistral-small-24b-instruct-2501",
+        "openai/gpt-oss-20b",
+    ]
+
+
+@pytest.mark.parametrize("purpose", ["rl", "ceiling"])
+def test_a_model_with_a_known_defect_comes_after_all_without(purpose: str) -> None:
+    """gpt-oss-20b stood first, because it solves half of the tasks; a defect of vLLM hinders its training."""
+    troubled = [bool(KNOWN.get(name).trouble) for name in found(purpose=purpose)]
+    assert troubled == sorted(troubled)
+    assert not troubled[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "active"),
+    [
+        ("mistralai/mistral-large-2512", 675, 41),
+        ("mistralai/mixtral-8x22b-instruct", 141, 39),
+        ("z-ai/glm-4.5", 355, 32),
+        ("z-ai/glm-4.6", 355, 32),
+        ("arcee-ai/trinity-mini", 26, 3),
+        ("openai/gpt-oss-120b", 116.8, 5.1),
+    ],
+)
+def test_a_mixture_has_all_its_parameters_and_those_at_work(name: str, params: float, active: float) -> None:
+    """The list that they came from had 41, 176, 106, 106, 3 and 120, most of them as dense."""
+    record = KNOWN.get(name)
+    assert (record.params, record.active, record.layout) == (params, active, "moe")
+
+
+def test_every_mixture_says_what_is_at_work_and_nothing_dense_does() -> None:
+    assert [one.id for one in KNOWN.records if (one.layout == "moe") != (one.active is not None)] == []
+
+
+def test_what_was_not_confirmed_is_named_by_a_field() -> None:
+    named = {field for one in KNOWN.records for field in one.unverified}
+    assert named == {"tool_parser", "hub"}
+    assert KNOWN.checked > KNOWN.verified
 
 
 def test_what_solves_all_comes_last_for_rl_and_first_as_a_ceiling() -> None:
-    assert found(purpose="rl")[-1] == "qwen/qwen3-235b-a22b-instruct-2507"
+    untroubled = [name for name in found(purpose="rl") if not KNOWN.get(name).trouble]
+    assert untroubled[-1] == "qwen/qwen3-235b-a22b-instruct-2507"
     assert found(purpose="ceiling")[:2] == ["qwen/qwen3-235b-a22b-instruct-2507", "openai/gpt-5-nano"]
 
 
@@ -68,7 +107,7 @@ def test_what_is_not_known_is_within_no_limit(wanted: dict[str, float]) -> None:
 
 
 def test_filters_narrow_what_is_listed() -> None:
-    assert all("vl" in name for name in found(vision=True))
+    assert all(KNOWN.get(name).vision for name in found(vision=True))
     assert found(text="kimi") == ["moonshotai/kimi-k2-thinking", "moonshotai/kimi-k2-0905"]
     assert all(KNOWN.get(name).closed for name in found(closed=True))
     assert all((KNOWN.get(name).at_work or 0) <= 12 for name in found(max_active=12))

@@ -171,3 +171,19 @@ def prime_rl(
     from whet.terminal import print_lines
 
     print_lines(f"{export_prime_rl(config, out, profile, version)}: rl.toml, environment, setup.sh, RUNBOOK.md")
+
+
+@app.command("hermit", no_args_is_help=True)
+def hermit(
+    source: Annotated[str, typer.Argument(help="Training run (its best playbook), or a playbook.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="New folder to write.")],
+    template: Annotated[
+        Path | None, typer.Option("--template", help="Adapter whose manifest it keeps, such as the one it came from.")
+    ] = None,
+    runs: Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")] = Path("runs"),
+) -> None:
+    """Write a playbook as an adapter folder of Hermit."""
+    from whet.apps.interop.hermit import export_hermit
+    from whet.terminal import print_lines
+
+    print_lines(export_hermit(source, out, template, runs))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -64,9 +63,10 @@ def show(name: Annotated[str, typer.Argument(metavar="ID", help="Id of the model
     record = known.get(name)
     rows = [
         ("id", record.id),
+        *((("on the hub", record.hub),) if record.hub else ()),
         ("kind", record.kind),
-        ("parameters", _parameters(record) or "not known"),
-        ("price", f"${_price(record)} for a million tokens in/out" if record.price else "not known"),
+        ("parameters", f"{_parameters(record) or 'not known'} (gone through {known.checked})"),
+        ("price", _priced(record, known.verified)),
         ("architecture", _architecture(record)),
         ("baseline", _baseline(record) or "not measured"),
         ("max_tokens", str(record.max_tokens or f"{known.max_tokens} (none of its own was noted)")),
@@ -76,20 +76,37 @@ def show(name: Annotated[str, typer.Argument(metavar="ID", help="Id of the model
         *((("unfit for", ", ".join(record.unfit_for)),) if record.unfit_for else ()),
         ("trouble", record.trouble or "none known"),
         *((("note", record.note),) if record.note else ()),
+        *((("unverified", ", ".join(record.unverified)),) if record.unverified else ()),
     ]
     for label, text in rows:
         _say(f"{label:<13}{text}")
 
 
-@app.command("verify", no_args_is_help=True)
-def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a model, or a GGUF file.")]) -> None:
-    """Whether weights are fit for training, and why not; exit code 1 when they are not."""
-    from whet.models.hf.verify import verify as examine
+def _priced(record: ModelRecord, listed: str) -> str:
+    """With where it comes from: a price without a date says little."""
+    from whet.models.registry.litellm_prices import litellm_price, table_version
 
-    verdict = examine(folder)
+    if record.price is not None:
+        return f"${_price(record)} for a million tokens in/out ({listed})"
+    found = litellm_price(record.id) or litellm_price(record.id.partition("/")[2])
+    if found is None:
+        return "not known"
+    return f"${found.prompt:g}/{found.completion:g} for a million tokens in/out (by {table_version()})"
+
+
+@app.command("verify", no_args_is_help=True)
+def verify(
+    source: Annotated[
+        str, typer.Argument(metavar="DIR", help="Folder of a model, a GGUF file, or OWNER/NAME on the Hub.")
+    ],
+) -> None:
+    """Whether weights are fit for training, and why not; exit code 1 when they are not."""
+    from whet.models.hf.verify import verify_source
+
+    verdict = verify_source(source)
     for check in verdict.checks:
         _say(f"{'FAIL' if check.status == 'fail' else check.status:<6}{check.name:<15}{check.told}")
-    _say(f"{folder}: {'fit for training' if verdict.fit else 'not fit for training'}")
+    _say(f"{source}: {'fit for training' if verdict.fit else 'not fit for training'}")
     if not verdict.fit:
         raise typer.Exit(1)
 

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from whet import wire
+from whet.config.adapters import adapter_playbook, is_adapter
 from whet.errors import WhetError
 from whet.types import Playbook
 
@@ -50,6 +51,8 @@ def write_playbook(playbook: Playbook) -> bytes:
 
 def _from_folder(folder: Path) -> Playbook:
     skill = folder / "SKILL.md"
+    if not skill.is_file() and is_adapter(folder):
+        return adapter_playbook(folder)
     if not skill.is_file():
         raise WhetError(f"{folder}: a playbook folder needs a SKILL.md")
     examples, bank = (_lines(folder / name) for name in (EXAMPLES, BANK))

@@ -102,15 +102,17 @@ class Workshop:
         draws: int = 1,
         split: Split = "train",
         coach: bool = False,
+        faults: float = TRAIN_FAULTS,
     ) -> tuple[Rollout, ...]:
         """Attempts at `tasks` in the order given, draw after draw; what met a fault is left out.
 
-        With `coach`, the policy is told how its attempt was graded and tries once more (`whet.learn.coach`).
+        With `coach`, the policy is told how its attempt was graded and tries once more (`whet.learn.coach`). A larger
+        share than `faults` left out halts the run.
         """
         tickets = [Ticket(purpose, split, task, draw) for draw in range(draws) for task in tasks]
         self._plan([(policy, ticket) for ticket in tickets])
         session = self.session.within(CoachedEnvironment(self.env)) if coach else self.session
-        rolled = await session.roll(policy, tickets, purpose, TRAIN_FAULTS)
+        rolled = await session.roll(policy, tickets, purpose, faults)
         return tuple(rollout for rollout in rolled if rollout is not None)
 
     def after(self, other: Workshop) -> None:

@@ -50,6 +50,11 @@ class Exhibit:
         record = orjson.loads((folder / RECORD).read_bytes())
         return cls(folder, record["address"], record["args"], record["fingerprint"])
 
+    @classmethod
+    def of(cls, address: str, args: Mapping[str, Any] | None = None) -> Exhibit:
+        """The environment at an address, as it is on this machine."""
+        return cls(Path(), address, dict(args or {}), load_environment(address, args or {}).fingerprint)
+
     @cached_property
     def env(self) -> Environment:
         """The environment; refused where it is another one than the package was made of."""

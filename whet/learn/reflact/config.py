@@ -11,6 +11,7 @@ from whet.config.load import merge
 from whet.config.schema import Section
 from whet.config.train import TrainConfig, TrainSection, section_of
 from whet.errors import WhetError
+from whet.learn.defaults import LEARNING
 from whet.learn.prompt_text import refuse_unknown
 
 OptimizerStage = Literal[
@@ -188,9 +189,6 @@ class ReflactConfig(TrainConfig):
             )
         return self
 
-
-LEARNING: Mapping[str, Any] = {"gate": {"pace": "steady", "alpha": 0.1}}
-"""The gate of a learner: what is claimed at the end comes from the sealed test, so it may try a little more."""
 
 ANALYST: Mapping[str, Any] = {"train": {"batch_size": 20, "reuse": True}}
 """Where an analyst reads: a batch has about as many failures as one prompt shows, and is read again rather than drawn

@@ -14,8 +14,8 @@ from whet.learn.reflact.config import ReflactConfig
 from whet.learn.reflact.edits import size
 from whet.learn.reflact.pairs import EpochPair, comparison_text, kept, longitudinal_pairs
 from whet.learn.reflact.step import prompts_of
-from whet.learn.reflact.transcripts import shortened
 from whet.learn.replies import Unreadable, ask_json, text_in
+from whet.learn.transcripts import shortened
 from whet.learn.workshop import Workshop
 from whet.types import Outcome, Playbook
 

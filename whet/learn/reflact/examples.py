@@ -18,7 +18,7 @@ from whet.learn.reflact.edits import apply_items
 from whet.learn.reflact.proposer import Proposal
 from whet.learn.reflact.records import AddExample, EditSelection, Evidence, FillBank, Item, Patch, Revision, tasks_of
 from whet.learn.reflact.step import Step
-from whet.learn.reflact.transcripts import task_name
+from whet.learn.transcripts import task_name
 from whet.rollout.drive import drive
 from whet.rollout.placement import question_of
 from whet.types import Example, Fault, Rollout, Turn, Work, WorkResult, tool_result

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from whet.envs.base import Environment
 from whet.keys import seed_for
 from whet.learn.reflact.rollout import held_out
-from whet.learn.reflact.transcripts import Show, attempts_text, conversation, shared_text, shortened, task_name
+from whet.learn.transcripts import Show, attempts_text, conversation, shared_text, shortened, task_name
 from whet.learn.workshop import Workshop
 from whet.types import Playbook, Rollout
 

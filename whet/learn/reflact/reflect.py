@@ -11,8 +11,8 @@ from whet.learn.prompt_text import messages
 from whet.learn.reflact.edit_items import FORMS, items_in, within
 from whet.learn.reflact.records import Batch, Evidence, Patch, Pattern, Source, stamped
 from whet.learn.reflact.step import Step
-from whet.learn.reflact.transcripts import attempts_text, images_of, shortened, task_name
 from whet.learn.replies import JsonAnswer, Unreadable, ask_json, count_in, entries, notes_in, text_in, texts_in
+from whet.learn.transcripts import attempts_text, images_of, shortened, task_name
 from whet.learn.workshop import together
 from whet.types import Rollout
 

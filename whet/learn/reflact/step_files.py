@@ -15,7 +15,7 @@ from whet.learn.outcome_files import drawn, mean, result_of, write_lines
 from whet.learn.reflact.edits import size
 from whet.learn.reflact.probes import summary_of
 from whet.learn.reflact.records import Draft, EditOutcome
-from whet.learn.reflact.transcripts import shortened, task_name
+from whet.learn.transcripts import shortened, task_name
 from whet.learn.workshop import Workshop
 from whet.types import Rollout
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,20 @@ class WeightsVerdict:
     @property
     def fit(self) -> bool:
         return not any(check.status == "fail" for check in self.checks)
+
+
+def verify_source(source: str) -> WeightsVerdict:
+    """A folder, a file, or a name of the Hub: of that only what is looked at is fetched, no weights."""
+    from whet.models.hf.hub import fetch_outline, is_hub_name
+
+    if not is_hub_name(source):
+        return verify(Path(source))
+    with tempfile.TemporaryDirectory(prefix="whet-hub-") as place:
+        try:
+            fetch_outline(source, Path(place))
+        except DamagedWeights as damaged:
+            return WeightsVerdict(Path(source), (WeightsCheck("weights", "fail", str(damaged)),))
+        return WeightsVerdict(Path(source), verify(Path(place)).checks)
 
 
 def verify(folder: Path) -> WeightsVerdict:

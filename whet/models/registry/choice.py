@@ -70,14 +70,17 @@ LITTLE = 0.1
 
 
 def _for_rl(record: ModelRecord) -> tuple[object, ...]:
-    """Most to learn from first, then the unmeasured, then those that solve nearly all or nothing; cheap before dear."""
+    """Most to learn from first, then the unmeasured, then those that solve nearly all or nothing; cheap before dear.
+
+    A model with a known defect comes after all without: how much it would learn says nothing when it cannot.
+    """
     known = signal(record)
     tier = 1 if known is None else 0 if known >= LITTLE else 2
-    return (tier, -(known or 0.0), bool(record.trouble), *_by_size(record))
+    return (bool(record.trouble), tier, -(known or 0.0), *_by_size(record))
 
 
 def _for_ceiling(record: ModelRecord) -> tuple[object, ...]:
-    return (-(record.baseline.middle if record.baseline else 0.0), *_by_price(record))
+    return (bool(record.trouble), -(record.baseline.middle if record.baseline else 0.0), *_by_price(record))
 
 
 def _by_size(record: ModelRecord) -> tuple[object, ...]:

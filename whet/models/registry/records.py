@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from whet.errors import WhetError, nearest
 from whet.models.base import Price
+from whet.models.registry.litellm_prices import litellm_price
 
 Availability = Literal["served", "openrouter", "weights", "missing"]
 
@@ -35,6 +36,8 @@ class ModelRecord:
     """One model. Parameters are billions; None and '' say that it is not known."""
 
     id: str
+    hub: str = ""
+    """Its name on the Hugging Face Hub, where that is another one."""
     params: float | None = None
     active: float | None = None
     price: Price | None = None
@@ -52,6 +55,8 @@ class ModelRecord:
     unfit_for: tuple[str, ...] = ()
     trouble: str = ""
     note: str = ""
+    unverified: tuple[str, ...] = ()
+    """Fields that were not confirmed."""
 
     @property
     def kind(self) -> str:
@@ -85,6 +90,8 @@ class Registry:
     verified: str
     max_tokens: int
     """Where a record recommends none."""
+    checked: str = ""
+    """When sizes and tool parsers were gone through."""
 
     def find(self, name: str) -> ModelRecord | None:
         """The record of a model by its id, in any case; an id that ends in * stands for every variant."""
@@ -120,7 +127,8 @@ def read(text: str) -> Registry:
     known = {record.id for record in told}
     bare = [ModelRecord(name, closed=True) for name in closed if name not in known]
     missing = [UnservedNames(entry["pattern"], tuple(entry.get("except", ()))) for entry in data.get("missing", ())]
-    return Registry((*told, *bare), tuple(missing), data["verified"], data["defaults"]["max_tokens"])
+    default = data["defaults"]["max_tokens"]
+    return Registry((*told, *bare), tuple(missing), data["verified"], default, data.get("checked", data["verified"]))
 
 
 def _record(entry: Mapping[str, Any], closed: bool) -> ModelRecord:
@@ -129,15 +137,21 @@ def _record(entry: Mapping[str, Any], closed: bool) -> ModelRecord:
         fields["price"] = Price(*fields["price"])
     if "baseline" in fields:
         fields["baseline"] = Baseline(**fields["baseline"])
-    fields["unfit_for"] = tuple(fields.get("unfit_for", ()))
+    for name in ("unfit_for", "unverified"):
+        fields[name] = tuple(fields.get(name, ()))
     return ModelRecord(**fields, closed=closed)
 
 
 def price_of(address: str) -> Price | None:
-    """What the model at an address costs, where the registry knows. Names without a vendor take the scheme's own."""
+    """What the model at an address costs, where the registry knows, else where the table of an installed litellm does.
+
+    Names without a vendor take the scheme's own.
+    """
     scheme, _, name = address.partition(":")
     if scheme not in ("openai", "openrouter", "anthropic"):
         return None
     known = registry()
     record = known.find(name) or (known.find(f"{scheme}/{name}") if "/" not in name else None)
-    return record.price if record else None
+    if record is not None and record.price is not None:
+        return record.price
+    return litellm_price(f"openrouter/{name}" if scheme == "openrouter" else name)
