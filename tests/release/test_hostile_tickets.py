@@ -111,7 +111,7 @@ def test_no_text_on_a_ticket_forges_anything(tmp_path: Path, parrot: Any) -> Non
 
     async def work() -> DecisionBatch:
         async with open_decider(champion, tmp_path, model=model) as decider:
-            decider.watch = None
+            decider.docket.watch = None
             return await decide_lines(decider, list(enumerate(lines, start=1)))
 
     batch = asyncio.run(work())

@@ -11,9 +11,10 @@ from pathlib import Path
 from whet.errors import WhetError
 from whet.models.base import Model
 from whet.release.champion import RELEASES, Champion
-from whet.release.decider import CALIBRATE, CALIBRATED, Decider, changed_rule, open_decider, voter_of
-from whet.release.decision import DecisionRule, rule_seal
+from whet.release.decider import CALIBRATE, Decider, open_decider
+from whet.release.decision import CALIBRATED, DecisionRule, rule_seal
 from whet.release.intake import OpenWork
+from whet.release.terms import changed_rule, voter_of
 from whet.release.threshold import CONFIDENCE, ReleaseRule, ScoredTicket, choose
 
 AT_ONCE = 64
