@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import multiprocessing
 import os
 import random
@@ -23,6 +24,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -42,7 +44,7 @@ from whet.envs.base import Messages
 from whet.envs.groupqc.baselines import baselines
 from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.summaries.counts import read_summary
-from whet.envs.groupqc.verdict.lines import write_verdict
+from whet.envs.groupqc.verdict.lines import read_verdict, write_verdict
 from whet.envs.groupqc.verdict.rules import judge, reason
 from whet.envs.groupqc.world.noise import REALISTIC
 from whet.evals.estimate import exact_upper
@@ -53,11 +55,13 @@ from whet.models.base import Model
 from whet.models.scripted import reference
 from whet.release.anchor import Anchor
 from whet.release.batch import decide_lines
-from whet.release.calibration import calibrate
+from whet.release.calibration import CHECK, calibrate
 from whet.release.champion import Champion, Champions
 from whet.release.decider import open_decider
 from whet.release.decision import DECIDED
 from whet.release.endpoint import DecisionDoor, decide_app
+from whet.release.intake import open_intake
+from whet.release.threshold import ReleaseRule, ScoredTicket, choose
 from whet.release.trail import ENTRIES, Trail
 from whet.rollout.cast import open_model
 from whet.types import Playbook, Policy, Sampling, Task
@@ -187,16 +191,122 @@ def false_releases(quick: bool, pool: ProcessPoolExecutor) -> Iterator[Row]:
         yield Row(f"coverage ({found.name})", 100 * found.released / found.tickets, "%", condition=told)
 
 
+# --------------------------------------------------------------------------------------------- many streams
+
+
+def scored(case: tuple[str, str, int, int]) -> dict[str, list[ScoredTicket]]:
+    """Tickets as each policy would have them scored, without the machinery around: thousands in seconds."""
+    world, split, seed, count = case
+    intake, env = open_intake("groupqc", {"conventions": _world(world)}), GroupQc("", {"conventions": _world(world)})
+    names = ("careful", "hasty") if world == "none" else ("careful", "ceiling")
+    known = baselines(env.mission, env.conventions)
+    found: dict[str, list[ScoredTicket]] = {name: [] for name in names}
+    for line, truth in lines(count, split, world, seed, NOISE):
+        work = intake.read(line)
+        for name in names:
+            said = (
+                _hasty(env, work.task, work.task.messages)
+                if name == "hasty"
+                else known["rules" if name == "careful" else name](work.task, work.task.messages)
+            )
+            passes = read_verdict(str(said)).call == "pass" and not work.suspect
+            found[name].append(ScoredTicket(work.name, passes, round(1.0 - work.gap, 6), truth == "fail"))
+    return found
+
+
+def freed(ticket: ScoredTicket, threshold: float | None) -> bool:
+    return threshold is not None and ticket.passes and ticket.score >= threshold
+
+
+def streams(quick: bool, pool: ProcessPoolExecutor) -> Iterator[Row]:
+    """20 thresholds, each chosen on tickets of its own, on each of some blocks of 5,000 held-out tickets."""
+    chosen_on, blocks = (3, 1) if quick else (20, 8)
+    for world, size, fewer in (("none", 2500, 1), ("1", 1250, 2)):
+        labelled = list(pool.map(scored, [(world, "select", 201 + number, size) for number in range(chosen_on)]))
+        held = [(world, "test", 301 + number, 1000 if quick else 5000) for number in range(max(1, blocks // fewer))]
+        new = list(pool.map(scored, held))
+        for name in labelled[0]:
+            rules = [choose(tickets[name], BUDGET, check=CHECK) for tickets in labelled]
+            yield stream_row(f"{name}, {'checklist' if world == 'none' else 'conventions'}", rules, new, name, quick)
+
+
+def stream_row(title: str, rules: list[ReleaseRule], new: list[Any], name: str, quick: bool) -> Row:
+    outside, uppers, shares = 0, [0.0], []
+    thresholds = [rule.threshold for rule in rules if rule.threshold is not None]
+    for threshold in thresholds:
+        for tickets in new:
+            failing = [ticket for ticket in tickets[name] if ticket.failing]
+            uppers.append(exact_upper(sum(freed(ticket, threshold) for ticket in failing), len(failing), 0.95))
+            outside += uppers[-1] > BUDGET
+            shares.append(sum(freed(ticket, threshold) for ticket in tickets[name]) / len(tickets[name]))
+    pairs = len(thresholds) * len(new)
+    told = (
+        f"{len(thresholds)} of {len(rules)} files gave a threshold; each on {len(new)} blocks; greatest upper bound "
+        f"{100 * max(uppers):.2f} %; coverage {100 * statistics.median(shares or [0.0]):.0f} % in the median"
+    )
+    holds = None if quick else outside <= 0.05 * pairs
+    return Row(f"outside the budget ({title})", outside, f"of {pairs}", 0.05 * pairs, holds, condition=told)
+
+
 # --------------------------------------------------------------------------------------------- drift
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Where in a stream of drifted work the alarm was raised, and where its budget was shown to be broken."""
+    """Where in a stream of drifted work the alarm was raised, and where its budget was broken, had nobody heard it."""
 
     alarm: int | None
     broken: int | None
+    """The first ticket at which more failing tickets than allowed were released among the last `WINDOW`."""
+    shown: int | None
+    """The first at which the releases since the drift are evidence of a rate above the budget (95 %, at any look)."""
     false_before: int
+
+
+WINDOW = 5000
+"""Tickets over which the budget is counted."""
+
+RATES = tuple(BUDGET * 1.25**step for step in range(1, 17))
+"""Rates that are bet on against the budget."""
+
+
+def evidence(false: int, failing: int) -> float:
+    """How much likelier the releases are at a rate above the budget than at the budget itself: 20 is reached by chance
+    in one of 20 streams, however often one looks (Ville)."""
+    odds = (
+        math.exp(false * math.log(rate / BUDGET) + (failing - false) * math.log((1 - rate) / (1 - BUDGET)))
+        for rate in RATES
+    )
+    return sum(odds) / len(RATES)
+
+
+class BudgetCount:
+    """The budget as an operator counts it, over the last `WINDOW` tickets; `before` came before the drift."""
+
+    def __init__(self, before: Sequence[tuple[bool, bool]]) -> None:
+        self._window = deque(before, maxlen=WINDOW)
+        self._failing = sum(failing for failing, _ in before)
+        self._false = sum(failing and released for failing, released in before)
+        self.since = self.false_since = 0
+
+    def add(self, failing: bool, released: bool) -> None:
+        if len(self._window) == WINDOW:
+            gone, let = self._window[0]
+            self._failing -= gone
+            self._false -= gone and let
+        self._window.append((failing, released))
+        self._failing += failing
+        self._false += failing and released
+        self.since += failing
+        self.false_since += failing and released
+
+    @property
+    def broken(self) -> bool:
+        return self._false > BUDGET * self._failing
+
+    @property
+    def shown(self) -> bool:
+        return evidence(self.false_since, self.since) >= 20
 
 
 def drifted(case: tuple[float, int, int, int]) -> Stream:
@@ -207,46 +317,45 @@ def drifted(case: tuple[float, int, int, int]) -> Stream:
         releases = Path(place)
         champion = promoted(releases, model, "none")
         labelled = [line for line, _ in lines(reference_size, "select", "none", 0, NOISE)]
-        asyncio.run(calibrate(champion, labelled, BUDGET, releases, model=model, audit=0.0))
+        rule = asyncio.run(calibrate(champion, labelled, BUDGET, releases, model=model, audit=0.0))
+        quiet = scored(("none", "test", 0, WINDOW if longest > 1000 else 500))["careful"]
 
         async def follow() -> Stream:
-            alarm = broken = None
-            failing = false = before = 0
+            alarm = broken = shown = None
+            before = 0
+            budget = BudgetCount([(ticket.failing, freed(ticket, rule.threshold)) for ticket in quiet])
             async with open_decider(champion, releases, model=model) as decider:
-                rule = decider.docket.terms.rule.rule
-                threshold = rule.threshold if rule else None
                 stream = lines(longest, "test", "none", seed, {**NOISE, "flip": flip})
                 for number, (line, truth) in enumerate(stream, start=1):
                     decision = await decider.decide(line)
-                    failing += truth == "fail"
                     # What would be released if nobody heard the alarm: after it, nothing is.
-                    freed = decision.proposed == "pass" and threshold is not None and decision.score >= threshold
-                    false += freed and truth == "fail"
+                    passes = decision.proposed == "pass" and rule.threshold is not None
+                    budget.add(truth == "fail", passes and decision.score >= (rule.threshold or 0.0))
                     if alarm is None:
-                        before = false
+                        before = budget.false_since
                         alarm = number if frozen(releases, "groupqc") else None
-                    if failing and 1 - exact_upper(failing - false, failing, 0.95) > BUDGET:
-                        broken = number
+                    broken = broken or (number if budget.broken else None)
+                    shown = shown or (number if budget.shown else None)
+                    if alarm is not None and (number > alarm + longest // 2 or (broken and shown)):
                         break
-                    if alarm is not None and number > alarm + longest // 2:
-                        break
-            return Stream(alarm, broken, before)
+            return Stream(alarm, broken, shown, before)
 
         return asyncio.run(follow())
 
 
 def drift(quick: bool, pool: ProcessPoolExecutor) -> Iterator[Row]:
-    flips, seeds = ((0.5,), 1) if quick else ((0.1, 0.2, 0.4), 8)
-    size, longest = (600, 200) if quick else (2500, 1200)
+    flips, seeds = ((0.5,), 1) if quick else ((0.1, 0.2, 0.4), 16)
+    size, longest = (1000, 200) if quick else (2500, 1200)
     for flip in flips:
-        found = list(pool.map(drifted, [(flip, seed, size, longest) for seed in range(1, seeds + 1)]))
-        early = sum(s.alarm is not None and (s.broken is None or s.alarm < s.broken) for s in found)
-        late = sum(s.broken is not None and (s.alarm is None or s.alarm >= s.broken) for s in found)
+        found = list(pool.map(drifted, [(flip, 401 + seed, size, longest) for seed in range(seeds)]))
         alarms = sorted(s.alarm for s in found if s.alarm is not None)
         told = (
-            f"{early} of {len(found)} streams; alarm at ticket {alarms}; false releases before it "
-            f"{[s.false_before for s in found]}; shown broken, had nobody heard it, at {[s.broken for s in found]}"
+            f"of {len(found)} streams; alarm at ticket {alarms}; false releases before it "
+            f"{[s.false_before for s in found]}; had nobody heard it, broken at {[s.broken for s in found]}, shown to "
+            f"be at {[s.shown for s in found]}"
         )
+        late = sum(s.broken is not None and (s.alarm is None or s.alarm > s.broken) for s in found)
+        late += sum(s.shown is not None and (s.alarm is None or s.alarm > s.shown) for s in found)
         yield Row(f"alarm after the breach, {100 * flip:g} % misread", late, "streams", 0, late == 0, condition=told)
 
 
@@ -549,6 +658,7 @@ def all_rows(quick: bool) -> Iterator[Row]:
         yield from endpoint(quick)
         yield from tampering(quick)
         yield from false_releases(quick, pool)
+        yield from streams(quick, pool)
         yield from drift(quick, pool)
 
 

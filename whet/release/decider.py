@@ -33,6 +33,7 @@ from whet.release.trail import Trail
 from whet.rollout.cast import open_model
 from whet.rollout.claim import Identity, RunStart
 from whet.rollout.progress import Quiet
+from whet.rollout.purse import Purse
 from whet.rollout.session import Session
 from whet.rollout.votes import majority
 from whet.types import Fault, Rollout, Ticket
@@ -171,8 +172,10 @@ async def open_decider(
     model: Model | None = None,
     control: Mapping[str, Any] | None = None,
     base_url: str = "",
+    purse: Purse | None = None,
 ) -> AsyncIterator[Decider]:
-    """Have a champion at work. `door` names the sitting: one process at a time works at each."""
+    """Have a champion at work. `door` names the sitting: one process at a time works at each. `purse` pays for replies
+    where others are paid from it too; else the sitting has its own, with the budget in `control`."""
     intake = open_intake(champion.environment, champion.arguments)
     tasks = IntakeTasks(intake)
     config = decision_config(champion, releases, control or {}, base_url)
@@ -189,6 +192,7 @@ async def open_decider(
         renew = DecisionTerms if door == CALIBRATE else kept
         docket = Docket(champion, identity.playbook, intake.releases, trail, renew)
         async with Session.open(start, Quiet()) as session:
+            session.purse = purse or session.purse
             yield Decider(champion, intake, tasks, session, docket, policy_digest(champion.policy))
 
 

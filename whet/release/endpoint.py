@@ -21,6 +21,7 @@ from whet.errors import WhetError
 from whet.outside import shown_json, shown_line
 from whet.release.champion import Champion
 from whet.release.decider import Decider, NoDecision, open_decider
+from whet.rollout.purse import Purse
 
 LONGEST = 1 << 20
 """Bytes of a request."""
@@ -56,8 +57,9 @@ class DecisionDoor:
     champion: Callable[[], Champion]
     """Who is champion now."""
     releases: Path
-    control: Mapping[str, Any] = field(default_factory=dict)
     base_url: str = ""
+    purse: Purse | None = None
+    """What pays for the model's replies, where others are paid from it too."""
     _now: DeciderShift | None = None
     _turning: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -84,7 +86,7 @@ class DecisionDoor:
             if old is not None and held is not None and (held is champion or held.digest == champion.digest):
                 return old
             stack = AsyncExitStack()
-            opening = open_decider(champion, self.releases, door="serve", control=self.control, base_url=self.base_url)
+            opening = open_decider(champion, self.releases, door="serve", base_url=self.base_url, purse=self.purse)
             self._now = DeciderShift(await stack.enter_async_context(opening), stack)
             if old is not None:
                 old.over = True
