@@ -9,7 +9,7 @@ import pytest
 
 from whet.errors import WhetError
 from whet.evals.estimate import exact_upper
-from whet.release.threshold import ScoredTicket, choose, most_released, needed, stands
+from whet.release.threshold import ScoredTicket, bounded, choose, most_released, needed
 
 ALLOWED, CHECK = 0.02, 5000
 
@@ -47,7 +47,7 @@ def test_the_chance_of_a_failed_check_is_what_drawing_both_samples_gives() -> No
         for _ in range(4000):
             share = chance.betavariate(most + 1, again - most)
             drawn += binomial(chance, failing, share) <= wrong
-        assert stands(wrong, failing, ALLOWED, 0.95, again) == (drawn / 4000 <= 0.05), (wrong, drawn)
+        assert bounded(wrong, failing, ALLOWED, 0.95, again) == (drawn / 4000 <= 0.05), (wrong, drawn)
 
 
 def binomial(chance: random.Random, n: int, share: float) -> int:
@@ -65,6 +65,13 @@ def test_a_check_needs_more_tickets_and_says_how_many() -> None:
     assert needed(0.02, check=1300) == 234
     few = [ScoredTicket(f"s{number}", False, 1.0, number % 4 == 0) for number in range(800)]
     assert "at least 240 failing" in choose(few, ALLOWED, check=CHECK).said()
+
+
+def test_a_policy_that_errs_at_its_highest_score_is_told_so() -> None:
+    tickets = [ScoredTicket(f"s{number}", number < 12, 1.0, number % 4 == 0) for number in range(2000)]
+    rule = choose(tickets, ALLOWED, check=CHECK)
+    assert rule.threshold is None
+    assert "at the highest score 3 of 500 failing tickets would be, and 1 may" in rule.said()
 
 
 def test_a_check_that_can_show_nothing_is_refused_in_one_line() -> None:

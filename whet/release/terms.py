@@ -43,6 +43,7 @@ def decision_terms(champion: Champion, intake: Intake, trail: Trail, releases: P
 def _notes(champion: Champion, named: DecisionRule, rule: DecisionRule, halted: str, *, watched: bool) -> Iterator[str]:
     if rule.rule is None or rule.rule.threshold is None:
         why = "its threshold was chosen for another version" if named.rule is not None else "it has no threshold"
+        why = why if rule.rule is None else "the work that it was calibrated on gave it no threshold"
         yield f"{champion.title} releases nothing: {why}; whet decide {champion.name} --calibrate LABELLED"
     if halted:
         yield f"{champion.title} releases nothing: frozen ({halted})"

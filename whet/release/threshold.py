@@ -63,6 +63,12 @@ class ReleaseRule:
         share, sure = f"{100 * self.allowed:g} %", f"{100 * self.confidence:g} %"
         again = f", and so it is on {self.check} new failing ones" if self.check else ""
         if self.threshold is None:
+            most = most_released(self.failing, self.allowed, self.confidence, self.check)
+            if self.false_releases > most >= 0:
+                return (
+                    f"Nothing is released: even at the highest score {self.false_releases} of {self.failing} failing "
+                    f"tickets would be, and {most} may (allowed: {share} with {sure} confidence{again})"
+                )
             return (
                 f"Nothing is released: on {self.failing} failing tickets no threshold keeps false releases below "
                 f"{share} with {sure} confidence{again}; that takes at least "
@@ -78,22 +84,24 @@ class ReleaseRule:
 def needed(allowed: float, confidence: float = CONFIDENCE, check: int = 0) -> int:
     """The fewest failing tickets, none of them released, that bound the rate by `allowed` and stand a check."""
     count = 1
-    while exact_upper(0, count, confidence) > allowed or not stands(0, count, allowed, confidence, check):
+    while not bounded(0, count, allowed, confidence, check):
         count += 1
     return count
 
 
 @functools.cache
-def most_released(failing: int, allowed: float, confidence: float = CONFIDENCE) -> int:
-    """The most of so many failing tickets that may be released while the upper bound is within `allowed`; -1: none."""
+def most_released(failing: int, allowed: float, confidence: float = CONFIDENCE, check: int = 0) -> int:
+    """The most of so many failing tickets that may be released while their rate is bounded; -1: not even none."""
     count = 0
-    while count < failing and exact_upper(count, failing, confidence) <= allowed:
+    while count < failing and bounded(count, failing, allowed, confidence, check):
         count += 1
     return count - 1
 
 
-def stands(wrong: int, failing: int, allowed: float, confidence: float, check: int) -> bool:
-    """Whether choosing thresholds with so few false releases leads to a failed check seldom enough."""
+def bounded(wrong: int, failing: int, allowed: float, confidence: float = CONFIDENCE, check: int = 0) -> bool:
+    """Whether so few false releases keep the upper bound within `allowed`, and lead to a failed check seldom enough."""
+    if exact_upper(wrong, failing, confidence) > allowed:
+        return False
     if not check:
         return True
     most = most_released(check, allowed, confidence)
@@ -135,14 +143,13 @@ def choose(
     wrong = 0
     for threshold in sorted(wrong_at, reverse=True):
         wrong += wrong_at[threshold]
-        upper = exact_upper(wrong, failing, confidence)
-        if upper > allowed or not stands(wrong, failing, allowed, confidence, again):
+        if not bounded(wrong, failing, allowed, confidence, again):
             break
-        chosen = (threshold, upper, wrong)
+        chosen = (threshold, exact_upper(wrong, failing, confidence), wrong)
     sites = tuple(sorted({ticket.site for ticket in tickets}))
     if chosen is None:
         upper = exact_upper(0, failing, confidence)
-        return ReleaseRule(None, upper, allowed, confidence, failing, 0, 0, len(tickets), sites=sites, check=again)
+        return ReleaseRule(None, upper, allowed, confidence, failing, wrong, 0, len(tickets), sites=sites, check=again)
     threshold, upper, wrong = chosen
     released = sum(ticket.passes and ticket.score >= threshold for ticket in tickets)
     found = (failing, wrong, released, len(tickets))
