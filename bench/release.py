@@ -12,6 +12,7 @@ itself, the client's and the model's work included.
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import math
 import multiprocessing
@@ -19,7 +20,6 @@ import os
 import random
 import selectors
 import signal
-import sqlite3
 import statistics
 import sys
 import tempfile
@@ -37,6 +37,7 @@ from rows import Row, arguments, report
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
+from forged_trail import rewrite
 from loopback import Behaviour, Json, Loopback, Response
 
 from whet.config.schema import EndpointSection, RoleSection
@@ -48,9 +49,6 @@ from whet.envs.groupqc.verdict.lines import read_verdict, write_verdict
 from whet.envs.groupqc.verdict.rules import judge, reason
 from whet.envs.groupqc.world.noise import REALISTIC
 from whet.evals.estimate import exact_upper
-from whet.ledger.chain import GENESIS, entry, head_after
-from whet.ledger.freeze import frozen
-from whet.ledger.head import HeadFile, LedgerHead
 from whet.models.base import Model
 from whet.models.scripted import reference
 from whet.release.anchor import Anchor
@@ -58,11 +56,11 @@ from whet.release.batch import decide_lines
 from whet.release.calibration import CHECK, calibrate
 from whet.release.champion import Champion, Champions
 from whet.release.decider import open_decider
-from whet.release.decision import DECIDED
+from whet.release.decision import DECIDED, DecisionRule
 from whet.release.endpoint import DecisionDoor, decide_app
 from whet.release.intake import open_intake
 from whet.release.threshold import ReleaseRule, ScoredTicket, choose
-from whet.release.trail import ENTRIES, Trail
+from whet.release.trail import Trail
 from whet.rollout.cast import open_model
 from whet.types import Playbook, Policy, Sampling, Task
 
@@ -261,6 +259,8 @@ class Stream:
     shown: int | None
     """The first at which the releases since the drift are evidence of a rate above the budget (95 %, at any look)."""
     false_before: int
+    rate: float
+    """The share of failing tickets that would have been released since the drift."""
 
 
 WINDOW = 5000
@@ -305,57 +305,61 @@ class BudgetCount:
         return self._false > BUDGET * self._failing
 
     @property
+    def rate(self) -> float:
+        return self.false_since / max(1, self.since)
+
+    @property
     def shown(self) -> bool:
         return evidence(self.false_since, self.since) >= 20
 
 
-def drifted(case: tuple[float, int, int, int]) -> Stream:
-    """Tickets of which so many values are misread, one after the other, until alarm and breach are both seen."""
-    flip, seed, reference_size, longest = case
-    model = policy("careful", "none")
-    with tempfile.TemporaryDirectory() as place:
-        releases = Path(place)
-        champion = promoted(releases, model, "none")
-        labelled = [line for line, _ in lines(reference_size, "select", "none", 0, NOISE)]
-        rule = asyncio.run(calibrate(champion, labelled, BUDGET, releases, model=model, audit=0.0))
-        quiet = scored(("none", "test", 0, WINDOW if longest > 1000 else 500))["careful"]
+def drifted(case: tuple[float, Sequence[int], int, int]) -> list[Stream]:
+    """Streams of tickets of which so many values are misread, as a careful policy decides and the watch sees them."""
+    flip, seeds, reference_size, longest = case
+    intake, env = open_intake("groupqc", {"conventions": "none"}), GroupQc("", {"conventions": "none"})
+    labelled = [line for line, _ in lines(reference_size, "select", "none", 0, NOISE)]
+    threshold = choose(scored(("none", "select", 0, reference_size))["careful"], BUDGET, check=CHECK).threshold
+    opened = intake.watch(labelled, DecisionRule().alpha)
+    quiet = scored(("none", "test", 0, min(WINDOW, 10 * longest)))["careful"]
+    before = [(ticket.failing, freed(ticket, threshold)) for ticket in quiet]
+    checklist = baselines(env.mission, env.conventions)["rules"]
 
-        async def follow() -> Stream:
-            alarm = broken = shown = None
-            before = 0
-            budget = BudgetCount([(ticket.failing, freed(ticket, rule.threshold)) for ticket in quiet])
-            async with open_decider(champion, releases, model=model) as decider:
-                stream = lines(longest, "test", "none", seed, {**NOISE, "flip": flip})
-                for number, (line, truth) in enumerate(stream, start=1):
-                    decision = await decider.decide(line)
-                    # What would be released if nobody heard the alarm: after it, nothing is.
-                    passes = decision.proposed == "pass" and rule.threshold is not None
-                    budget.add(truth == "fail", passes and decision.score >= (rule.threshold or 0.0))
-                    if alarm is None:
-                        before = budget.false_since
-                        alarm = number if frozen(releases, "groupqc") else None
-                    broken = broken or (number if budget.broken else None)
-                    shown = shown or (number if budget.shown else None)
-                    if alarm is not None and (number > alarm + longest // 2 or (broken and shown)):
-                        break
-            return Stream(alarm, broken, shown, before)
+    def follow(seed: int) -> Stream:
+        alarm = broken = shown = None
+        budget, watch, false_before = BudgetCount(before), copy.deepcopy(opened), 0
+        assert watch is not None
+        stream = lines(longest, "test", "none", seed, {**NOISE, "flip": flip})
+        for number, (line, truth) in enumerate(stream, start=1):
+            work = intake.read(line)
+            passes = read_verdict(str(checklist(work.task, work.task.messages))).call == "pass" and not work.suspect
+            ticket = ScoredTicket(work.name, passes, round(1.0 - work.gap, 6), truth == "fail")
+            if alarm is None:
+                alarm, false_before = (number if watch.take(work) else None), budget.false_since
+            # What would be released if nobody heard the alarm: from this very ticket on, nothing is.
+            budget.add(ticket.failing, freed(ticket, threshold))
+            broken = broken or (number if budget.broken else None)
+            shown = shown or (number if budget.shown else None)
+        return Stream(alarm, broken, shown, budget.false_since if alarm is None else false_before, budget.rate)
 
-        return asyncio.run(follow())
+    return [follow(seed) for seed in seeds]
 
 
 def drift(quick: bool, pool: ProcessPoolExecutor) -> Iterator[Row]:
     flips, seeds = ((0.5,), 1) if quick else ((0.1, 0.2, 0.4), 16)
     size, longest = (1000, 200) if quick else (2500, 1200)
+    halves = [range(401, 401 + seeds)[half::2] for half in range(2)]
     for flip in flips:
-        found = list(pool.map(drifted, [(flip, 401 + seed, size, longest) for seed in range(seeds)]))
+        found = [s for half in pool.map(drifted, [(flip, half, size, longest) for half in halves]) for s in half]
         alarms = sorted(s.alarm for s in found if s.alarm is not None)
         told = (
-            f"of {len(found)} streams; alarm at ticket {alarms}; false releases before it "
-            f"{[s.false_before for s in found]}; had nobody heard it, broken at {[s.broken for s in found]}, shown to "
-            f"be at {[s.shown for s in found]}"
+            f"{len(found)} streams; of failing tickets {100 * statistics.mean(s.rate for s in found):.1f} % would be "
+            f"released from then on; alarm at ticket {alarms}; false releases before it "
+            f"{[s.false_before for s in found]}; had nobody heard it, broken at {[s.broken for s in found]}, shown at "
+            f"{[s.shown for s in found]}"
         )
-        late = sum(s.broken is not None and (s.alarm is None or s.alarm > s.broken) for s in found)
-        late += sum(s.shown is not None and (s.alarm is None or s.alarm > s.shown) for s in found)
+        late = sum(
+            any(at is not None and (s.alarm is None or s.alarm > at) for at in (s.broken, s.shown)) for s in found
+        )
         yield Row(f"alarm after the breach, {100 * flip:g} % misread", late, "streams", 0, late == 0, condition=told)
 
 
@@ -633,23 +637,6 @@ def tampering(quick: bool) -> Iterator[Row]:
             found += bool(Trail(path).verify(anchor)) and not Trail(path).verify()
     told = "each of 40 decisions turned around, everything behind it rehashed, head and digest of the file made anew"
     yield Row("rewritten trails that are not found", 40 - found, "trails", 0, found == 40, condition=told)
-
-
-def rewrite(path: Path, seq: int) -> None:
-    """What an operator can do who knows all of this."""
-    with sqlite3.connect(path) as db:
-        db.execute(
-            "UPDATE entries SET body = CAST(replace(body, '\"pass\"', '\"fail\"') AS BLOB) WHERE seq = ?", (seq,)
-        )
-        head = GENESIS
-        for link, at in db.execute("SELECT link, at FROM chain ORDER BY link").fetchall():
-            row = db.execute(f"SELECT {ENTRIES.columns} FROM entries WHERE seq = ?", (link,)).fetchone()
-            named = entry(ENTRIES, row)
-            head = head_after(head, link, at, named)
-            db.execute("UPDATE chain SET rows = ?, head = ? WHERE link = ?", (named, head, link))
-    file = HeadFile(path)
-    file.write_lasting(LedgerHead(link, head.hex()).sealed(path))
-    file.close()
 
 
 def all_rows(quick: bool) -> Iterator[Row]:

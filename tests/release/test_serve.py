@@ -387,6 +387,16 @@ def test_chat_and_decisions_are_paid_from_one_budget(model: Loopback, tmp_path: 
     assert len(model.seen) == 5
 
 
+def test_a_champion_of_an_environment_without_an_intake_has_nothing_to_decide(model: Loopback, tmp_path: Path) -> None:
+    async def act(url: str, _: ChampionDesk) -> tuple[int, Json]:
+        async with aiohttp.ClientSession() as client, client.post(f"{url}/decide", data=b"{}") as answer:
+            return answer.status, orjson.loads(await answer.read())
+
+    status, told = run(at(model, tmp_path, environment="data:orders.csv"), act)
+    assert status == 404
+    assert "data:orders.csv: new work of it cannot be decided on" in told["error"]
+
+
 def test_a_look_for_the_next_version_that_fails_in_any_way_is_told_and_not_the_last(
     model: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ from whet.errors import WhetError
 from whet.outside import shown_json, shown_line
 from whet.release.champion import Champion
 from whet.release.decider import Decider, NoDecision, open_decider
+from whet.release.intake import NoIntake
 from whet.rollout.purse import Purse
 
 LONGEST = 1 << 20
@@ -70,6 +71,8 @@ class DecisionDoor:
             body += await request.content.read(LONGEST + 1 - len(body))
         try:
             shift = await self._shift()
+        except NoIntake as none:
+            return _json(404, {"error": shown_line(str(none), 400)})
         except WhetError as problem:
             return _json(503, {"error": shown_line(str(problem))})
         shift.under_way += 1

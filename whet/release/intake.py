@@ -91,12 +91,19 @@ class Intake(Protocol):
         ...
 
 
+class NoIntake(WhetError):
+    """New work of an environment cannot be decided on."""
+
+
 def open_intake(environment: str, arguments: Mapping[str, Any]) -> Intake:
     """The intake of an environment by its address."""
     address = Address.parse(environment)
     if address.path or address.name not in INTAKES.names():
         known = ", ".join(INTAKES.names()) or "none"
-        raise WhetError(f"{environment}: new work of it cannot be decided on; environments that can: {known}")
+        raise NoIntake(
+            f"{environment}: new work of it cannot be decided on, for it has no intake; environments that have one: "
+            f"{known}. Its champion answers at whet serve"
+        )
     made: Intake = INTAKES.load(address.name)(environment, arguments)
     return made
 
