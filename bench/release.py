@@ -207,7 +207,7 @@ def scored(case: tuple[str, str, int, int]) -> dict[str, list[ScoredTicket]]:
                 if name == "hasty"
                 else known["rules" if name == "careful" else name](work.task, work.task.messages)
             )
-            passes = read_verdict(str(said)).call == "pass" and not work.suspect
+            passes = read_verdict(str(said)).call == "pass" and not work.weigh().suspect
             found[name].append(ScoredTicket(work.name, passes, round(1.0 - work.gap, 6), truth == "fail"))
     return found
 
@@ -331,7 +331,9 @@ def drifted(case: tuple[float, Sequence[int], int, int]) -> list[Stream]:
         stream = lines(longest, "test", "none", seed, {**NOISE, "flip": flip})
         for number, (line, truth) in enumerate(stream, start=1):
             work = intake.read(line)
-            passes = read_verdict(str(checklist(work.task, work.task.messages))).call == "pass" and not work.suspect
+            passes = (
+                read_verdict(str(checklist(work.task, work.task.messages))).call == "pass" and not work.weigh().suspect
+            )
             ticket = ScoredTicket(work.name, passes, round(1.0 - work.gap, 6), truth == "fail")
             if alarm is None:
                 alarm, false_before = (number if watch.take(work) else None), budget.false_since

@@ -1,4 +1,4 @@
-"""`whet decide`, `whet review` and `whet audit` as a user meets them; the way through all of them is the page's test."""
+"""`whet decide`, `whet review` and `whet audit` as a user meets them; the page runs the way through all of them."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from whet.release.terms import DecisionTerms
 from whet.release.trail import Trail, TrailEntry, TrailTurn
 
 MEANWHILE = 0.01
-"""Seconds after which the watch looks at a ticket that the model is still busy with."""
+"""Seconds after which a ticket is looked at that the model is still busy with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,12 @@ class Docket:
         return None if row is None else decision_in(self.trail.entry(row[0]), again=True)
 
     def meanwhile(self, work: OpenWork) -> asyncio.TimerHandle:
-        """Have the watch look at a ticket while the model does."""
-        return asyncio.get_running_loop().call_later(MEANWHILE, self.look_at, work)
+        """Have its evidence weighed, and the watch look at it, while the model is busy with it."""
+        return asyncio.get_running_loop().call_later(MEANWHILE, self._look_early, work)
+
+    def _look_early(self, work: OpenWork) -> None:
+        work.weigh()
+        self.look_at(work)
 
     def look_at(self, work: OpenWork) -> None:
         """Let the watch see a ticket, once; what it finds freezes the environment with the next commit."""
@@ -136,9 +140,10 @@ class Docket:
         ).fetchone()
         if row is not None:  # another process was first
             return decision_in(self.trail.entry(row[0]), again=True)
-        rule, site, score = self.terms.rule, self.terms.rule.site(work.name), vote.score(work)
+        rule, evidence = self.terms.rule, work.weigh()
+        site, score = rule.site(work.name), vote.score(work)
         verdict, code = rule.verdict(vote.proposed, self.releasing, score, site, halted, vote.confidence)
-        if verdict == self.releasing and work.suspect:
+        if verdict == self.releasing and evidence.suspect:
             verdict, code = REVIEW, "suspect"
         if not code and verdict == self.releasing and rule.drawn("audit", work.key, rule.audit):
             code = "audit"
@@ -148,16 +153,16 @@ class Docket:
             "proposed": vote.proposed,
             "code": code,
             "confidence": vote.confidence,
-            "gap": round(work.gap, 6),
+            "gap": round(evidence.gap, 6),
             "score": score,
             "threshold": None if rule.rule is None else rule.rule.threshold,
             "place": work.site,
-            "vendor": work.vendor,
+            "vendor": evidence.vendor,
             "submitted": work.submitted,
             "site": site,
             "case": turn.seq + 2 if code else None,
         }
-        told = {"name": work.name, "lacks": work.lacks, "ticket": work.row}
+        told = {"name": work.name, "lacks": evidence.lacks, "ticket": work.row}
         apart = {**told, "reason": vote.reason, "cited": vote.cited}
         entry = turn.append(DECIDED, record, subject=work.key, private=apart)
         turn.db.execute("INSERT INTO decisions VALUES (?, ?, ?, ?)", (self.champion.name, work.key, entry.seq, site))

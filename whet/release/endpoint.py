@@ -59,8 +59,8 @@ class DecisionDoor:
     """Who is champion now."""
     releases: Path
     base_url: str = ""
-    purse: Purse | None = None
-    """What pays for the model's replies, where others are paid from it too."""
+    purse: Purse = field(default_factory=Purse)
+    """What pays for replies, and for the chat of the same server; without limits nothing of it is written."""
     _now: DeciderShift | None = None
     _turning: asyncio.Lock = field(default_factory=asyncio.Lock)
 

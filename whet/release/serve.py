@@ -228,8 +228,7 @@ def build_app(desk: ChampionDesk, token: str = "") -> web.Application:
     app.router.add_post("/v1/chat/completions", server.complete)
     app.router.add_get("/v1/models", server.models)
     app.router.add_get("/health", server.health)
-    purse = desk.purse if desk.purse.limits.any else None
-    tickets = DecisionDoor(lambda: desk.now.champion, desk.champions.folder, desk.base_url, purse)
+    tickets = DecisionDoor(lambda: desk.now.champion, desk.champions.folder, desk.base_url, desk.purse)
     app.router.add_post("/decide", tickets.answer)
     app.on_cleanup.append(tickets.close)
     return app
