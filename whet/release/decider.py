@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from whet.config.load import validate
 from whet.config.schema import EvalConfig
@@ -33,10 +33,12 @@ from whet.release.trail import Trail
 from whet.rollout.cast import open_model
 from whet.rollout.claim import Identity, RunStart
 from whet.rollout.progress import Quiet
-from whet.rollout.purse import Purse
 from whet.rollout.session import Session
 from whet.rollout.votes import majority
 from whet.types import Fault, Rollout, Ticket
+
+if TYPE_CHECKING:
+    from whet.rollout.purse import Purse
 
 KIND = "decide"
 PURPOSE = "decide"

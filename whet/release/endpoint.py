@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from aiohttp import web
@@ -22,7 +22,10 @@ from whet.outside import shown_json, shown_line
 from whet.release.champion import Champion
 from whet.release.decider import Decider, NoDecision, open_decider
 from whet.release.intake import NoIntake
-from whet.rollout.purse import Purse
+from whet.release.meter import purse_without_limits
+
+if TYPE_CHECKING:
+    from whet.rollout.purse import Purse
 
 LONGEST = 1 << 20
 """Bytes of a request."""
@@ -59,7 +62,7 @@ class DecisionDoor:
     """Who is champion now."""
     releases: Path
     base_url: str = ""
-    purse: Purse = field(default_factory=Purse)
+    purse: Purse = field(default_factory=purse_without_limits)
     """What pays for replies, and for the chat of the same server; without limits nothing of it is written."""
     _now: DeciderShift | None = None
     _turning: asyncio.Lock = field(default_factory=asyncio.Lock)
