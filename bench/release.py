@@ -524,7 +524,7 @@ def own_core(quick: bool) -> Iterator[Row]:
 
 
 def endpoint(quick: bool) -> Iterator[Row]:
-    count = TURN if quick else 4 * TURN
+    count, load = TURN if quick else 4 * TURN, os.getloadavg()[0]
     bodies = [line for line, _ in lines(count, "test", "none", 2, NOISE)]
     model = Running(model_process, LATENCY)
     base = f"http://127.0.0.1:{model.port}/v1"
@@ -548,12 +548,13 @@ def endpoint(quick: bool) -> Iterator[Row]:
         entries = {told["entry"] for told in answers}
         trail = Trail(releases / "trail.sqlite")
         held = len(trail.entries(DECIDED)) - AT_ONCE
-        machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+        machine = f"{os.cpu_count()} cores, load {load:.1f} before"
         told = f"{count} requests at {AT_ONCE}, a reply takes {LATENCY:g} s; {machine}"
         yield Row("lost", count - len(answers), "requests", 0, len(answers) == count, condition=told)
         twice = held - len(entries) + (seen - count)
         yield Row("decided or asked twice", twice, "requests", 0, twice == 0 and len(entries) == count, condition=told)
-        yield Row("added latency, median, by the wall", added, "ms", 5.0, added < 5.0, condition=told)
+        holds = added < 5.0 if load < (os.cpu_count() or 1) / 2 else None  # else it is the other programs' queue
+        yield Row("added latency, median, by the wall", added, "ms", 5.0, holds, condition=told)
         yield Row("processor time of the server", 1000 * spent / count, "ms/ticket", condition=told)
         findings = trail.verify()
         yield Row("findings after a kill at rest", len(findings), "lines", 0, not findings)
