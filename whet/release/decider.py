@@ -185,7 +185,8 @@ async def open_decider(
     identity = Identity(
         config.identity(), intake.fingerprint, answering.fingerprint, playbook_digest(champion.policy.playbook)
     )
-    folder = releases / SITTINGS / f"{champion.name}-v{champion.version}-{door}"
+    # A sitting of another identity, such as that of an older Whet, is another one: its replies are not this one's.
+    folder = releases / SITTINGS / f"{champion.name}-v{champion.version}-{door}-{identity.digest[:8]}"
     start = RunStart(KIND, folder, config, identity, tasks, answering, champion.policy.playbook, takes_over=True)
     with Trail.of(releases) as trail:
         with trail.turn():  # refuses a trail that is not sound, before anything is asked
