@@ -12,17 +12,19 @@ itself, the client's and the model's work included.
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
+import math
 import multiprocessing
 import os
 import random
 import selectors
 import signal
-import sqlite3
 import statistics
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -35,6 +37,7 @@ from rows import Row, arguments, report
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
+from forged_trail import rewrite
 from loopback import Behaviour, Json, Loopback, Response
 
 from whet.config.schema import EndpointSection, RoleSection
@@ -42,29 +45,29 @@ from whet.envs.base import Messages
 from whet.envs.groupqc.baselines import baselines
 from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.summaries.counts import read_summary
-from whet.envs.groupqc.verdict.lines import write_verdict
+from whet.envs.groupqc.verdict.lines import read_verdict, write_verdict
 from whet.envs.groupqc.verdict.rules import judge, reason
 from whet.envs.groupqc.world.noise import REALISTIC
 from whet.evals.estimate import exact_upper
-from whet.ledger.chain import GENESIS, entry, head_after
-from whet.ledger.freeze import frozen
-from whet.ledger.head import HeadFile, LedgerHead
 from whet.models.base import Model
 from whet.models.scripted import reference
 from whet.release.anchor import Anchor
 from whet.release.batch import decide_lines
-from whet.release.calibration import calibrate
+from whet.release.calibration import CHECK, calibrate
 from whet.release.champion import Champion, Champions
 from whet.release.decider import open_decider
-from whet.release.decision import DECIDED
+from whet.release.decision import DECIDED, DecisionRule
 from whet.release.endpoint import DecisionDoor, decide_app
-from whet.release.trail import ENTRIES, Trail
+from whet.release.intake import open_intake
+from whet.release.threshold import ReleaseRule, ScoredTicket, choose
+from whet.release.trail import Trail
 from whet.rollout.cast import open_model
 from whet.types import Playbook, Policy, Sampling, Task
 
 BUDGET = 0.02
 LATENCY = 1.0
 AT_ONCE = 64
+TURN = 256
 NOISE = {name: getattr(REALISTIC, name) for name in ("omission", "flip", "jitter", "malformed", "ocr", "foreign")}
 """Noise of the reading of photos; labels are the observable truth."""
 
@@ -151,7 +154,7 @@ def held_out(case: tuple[str, str, int, int]) -> Released:
 
         async def work() -> Any:
             async with open_decider(champion, releases, model=model) as decider:
-                decider.watch = None  # drift has its own row
+                decider.docket.watch = None  # drift has its own row
                 return await decide_lines(decider, list(enumerate(line for line, _ in new)))
 
         found = asyncio.run(work()).decisions
@@ -186,64 +189,178 @@ def false_releases(quick: bool, pool: ProcessPoolExecutor) -> Iterator[Row]:
         yield Row(f"coverage ({found.name})", 100 * found.released / found.tickets, "%", condition=told)
 
 
+# --------------------------------------------------------------------------------------------- many streams
+
+
+def scored(case: tuple[str, str, int, int]) -> dict[str, list[ScoredTicket]]:
+    """Tickets as each policy would have them scored, without the machinery around: thousands in seconds."""
+    world, split, seed, count = case
+    intake, env = open_intake("groupqc", {"conventions": _world(world)}), GroupQc("", {"conventions": _world(world)})
+    names = ("careful", "hasty") if world == "none" else ("careful", "ceiling")
+    known = baselines(env.mission, env.conventions)
+    found: dict[str, list[ScoredTicket]] = {name: [] for name in names}
+    for line, truth in lines(count, split, world, seed, NOISE):
+        work = intake.read(line)
+        for name in names:
+            said = (
+                _hasty(env, work.task, work.task.messages)
+                if name == "hasty"
+                else known["rules" if name == "careful" else name](work.task, work.task.messages)
+            )
+            passes = read_verdict(str(said)).call == "pass" and not work.weigh().suspect
+            found[name].append(ScoredTicket(work.name, passes, round(1.0 - work.gap, 6), truth == "fail"))
+    return found
+
+
+def freed(ticket: ScoredTicket, threshold: float | None) -> bool:
+    return threshold is not None and ticket.passes and ticket.score >= threshold
+
+
+def streams(quick: bool, pool: ProcessPoolExecutor) -> Iterator[Row]:
+    """20 thresholds, each chosen on tickets of its own, on each of some blocks of 5,000 held-out tickets."""
+    chosen_on, blocks = (3, 1) if quick else (20, 8)
+    for world, size, fewer in (("none", 2500, 1), ("1", 1250, 2)):
+        labelled = list(pool.map(scored, [(world, "select", 201 + number, size) for number in range(chosen_on)]))
+        held = [(world, "test", 301 + number, 1000 if quick else 5000) for number in range(max(1, blocks // fewer))]
+        new = list(pool.map(scored, held))
+        for name in labelled[0]:
+            rules = [choose(tickets[name], BUDGET, check=CHECK) for tickets in labelled]
+            yield stream_row(f"{name}, {'checklist' if world == 'none' else 'conventions'}", rules, new, name, quick)
+
+
+def stream_row(title: str, rules: list[ReleaseRule], new: list[Any], name: str, quick: bool) -> Row:
+    outside, uppers, shares = 0, [0.0], []
+    thresholds = [rule.threshold for rule in rules if rule.threshold is not None]
+    for threshold in thresholds:
+        for tickets in new:
+            failing = [ticket for ticket in tickets[name] if ticket.failing]
+            uppers.append(exact_upper(sum(freed(ticket, threshold) for ticket in failing), len(failing), 0.95))
+            outside += uppers[-1] > BUDGET
+            shares.append(sum(freed(ticket, threshold) for ticket in tickets[name]) / len(tickets[name]))
+    pairs = len(thresholds) * len(new)
+    told = (
+        f"{len(thresholds)} of {len(rules)} files gave a threshold; each on {len(new)} blocks; greatest upper bound "
+        f"{100 * max(uppers):.2f} %; coverage {100 * statistics.median(shares or [0.0]):.0f} % in the median"
+    )
+    holds = None if quick else outside <= 0.05 * pairs
+    return Row(f"outside the budget ({title})", outside, f"of {pairs}", 0.05 * pairs, holds, condition=told)
+
+
 # --------------------------------------------------------------------------------------------- drift
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Where in a stream of drifted work the alarm was raised, and where its budget was shown to be broken."""
+    """Where in a stream of drifted work the alarm was raised, and where its budget was broken, had nobody heard it."""
 
     alarm: int | None
     broken: int | None
+    """The first ticket at which more failing tickets than allowed were released among the last `WINDOW`."""
+    shown: int | None
+    """The first at which the releases since the drift are evidence of a rate above the budget (95 %, at any look)."""
     false_before: int
+    rate: float
+    """The share of failing tickets that would have been released since the drift."""
 
 
-def drifted(case: tuple[float, int, int, int]) -> Stream:
-    """Tickets of which so many values are misread, one after the other, until alarm and breach are both seen."""
-    flip, seed, reference_size, longest = case
-    model = policy("careful", "none")
-    with tempfile.TemporaryDirectory() as place:
-        releases = Path(place)
-        champion = promoted(releases, model, "none")
-        labelled = [line for line, _ in lines(reference_size, "select", "none", 0, NOISE)]
-        asyncio.run(calibrate(champion, labelled, BUDGET, releases, model=model, audit=0.0))
+WINDOW = 5000
+"""Tickets over which the budget is counted."""
 
-        async def follow() -> Stream:
-            alarm = broken = None
-            failing = false = before = 0
-            async with open_decider(champion, releases, model=model) as decider:
-                threshold = decider.rule.rule.threshold if decider.rule.rule else None
-                stream = lines(longest, "test", "none", seed, {**NOISE, "flip": flip})
-                for number, (line, truth) in enumerate(stream, start=1):
-                    decision = await decider.decide(line)
-                    failing += truth == "fail"
-                    # What would be released if nobody heard the alarm: after it, nothing is.
-                    freed = decision.proposed == "pass" and threshold is not None and decision.score >= threshold
-                    false += freed and truth == "fail"
-                    if alarm is None:
-                        before = false
-                        alarm = number if frozen(releases, "groupqc") else None
-                    if failing and 1 - exact_upper(failing - false, failing, 0.95) > BUDGET:
-                        broken = number
-                        break
-                    if alarm is not None and number > alarm + longest // 2:
-                        break
-            return Stream(alarm, broken, before)
+RATES = tuple(BUDGET * 1.25**step for step in range(1, 17))
+"""Rates that are bet on against the budget."""
 
-        return asyncio.run(follow())
+
+def evidence(false: int, failing: int) -> float:
+    """How much likelier the releases are at a rate above the budget than at the budget itself: 20 is reached by chance
+    in one of 20 streams, however often one looks (Ville)."""
+    odds = (
+        math.exp(false * math.log(rate / BUDGET) + (failing - false) * math.log((1 - rate) / (1 - BUDGET)))
+        for rate in RATES
+    )
+    return sum(odds) / len(RATES)
+
+
+class BudgetCount:
+    """The budget as an operator counts it, over the last `WINDOW` tickets; `before` came before the drift."""
+
+    def __init__(self, before: Sequence[tuple[bool, bool]]) -> None:
+        self._window = deque(before, maxlen=WINDOW)
+        self._failing = sum(failing for failing, _ in before)
+        self._false = sum(failing and released for failing, released in before)
+        self.since = self.false_since = 0
+
+    def add(self, failing: bool, released: bool) -> None:
+        if len(self._window) == WINDOW:
+            gone, let = self._window[0]
+            self._failing -= gone
+            self._false -= gone and let
+        self._window.append((failing, released))
+        self._failing += failing
+        self._false += failing and released
+        self.since += failing
+        self.false_since += failing and released
+
+    @property
+    def broken(self) -> bool:
+        return self._false > BUDGET * self._failing
+
+    @property
+    def rate(self) -> float:
+        return self.false_since / max(1, self.since)
+
+    @property
+    def shown(self) -> bool:
+        return evidence(self.false_since, self.since) >= 20
+
+
+def drifted(case: tuple[float, Sequence[int], int, int]) -> list[Stream]:
+    """Streams of tickets of which so many values are misread, as a careful policy decides and the watch sees them."""
+    flip, seeds, reference_size, longest = case
+    intake, env = open_intake("groupqc", {"conventions": "none"}), GroupQc("", {"conventions": "none"})
+    labelled = [line for line, _ in lines(reference_size, "select", "none", 0, NOISE)]
+    threshold = choose(scored(("none", "select", 0, reference_size))["careful"], BUDGET, check=CHECK).threshold
+    opened = intake.watch(labelled, DecisionRule().alpha)
+    quiet = scored(("none", "test", 0, min(WINDOW, 10 * longest)))["careful"]
+    before = [(ticket.failing, freed(ticket, threshold)) for ticket in quiet]
+    checklist = baselines(env.mission, env.conventions)["rules"]
+
+    def follow(seed: int) -> Stream:
+        alarm = broken = shown = None
+        budget, watch, false_before = BudgetCount(before), copy.deepcopy(opened), 0
+        assert watch is not None
+        stream = lines(longest, "test", "none", seed, {**NOISE, "flip": flip})
+        for number, (line, truth) in enumerate(stream, start=1):
+            work = intake.read(line)
+            passes = (
+                read_verdict(str(checklist(work.task, work.task.messages))).call == "pass" and not work.weigh().suspect
+            )
+            ticket = ScoredTicket(work.name, passes, round(1.0 - work.gap, 6), truth == "fail")
+            if alarm is None:
+                alarm, false_before = (number if watch.take(work) else None), budget.false_since
+            # What would be released if nobody heard the alarm: from this very ticket on, nothing is.
+            budget.add(ticket.failing, freed(ticket, threshold))
+            broken = broken or (number if budget.broken else None)
+            shown = shown or (number if budget.shown else None)
+        return Stream(alarm, broken, shown, budget.false_since if alarm is None else false_before, budget.rate)
+
+    return [follow(seed) for seed in seeds]
 
 
 def drift(quick: bool, pool: ProcessPoolExecutor) -> Iterator[Row]:
-    flips, seeds = ((0.5,), 1) if quick else ((0.1, 0.2, 0.4), 8)
-    size, longest = (600, 200) if quick else (2500, 1200)
+    flips, seeds = ((0.5,), 1) if quick else ((0.1, 0.2, 0.4), 16)
+    size, longest = (1000, 200) if quick else (2500, 1200)
+    halves = [range(401, 401 + seeds)[half::2] for half in range(2)]
     for flip in flips:
-        found = list(pool.map(drifted, [(flip, seed, size, longest) for seed in range(1, seeds + 1)]))
-        early = sum(s.alarm is not None and (s.broken is None or s.alarm < s.broken) for s in found)
-        late = sum(s.broken is not None and (s.alarm is None or s.alarm >= s.broken) for s in found)
+        found = [s for half in pool.map(drifted, [(flip, half, size, longest) for half in halves]) for s in half]
         alarms = sorted(s.alarm for s in found if s.alarm is not None)
         told = (
-            f"{early} of {len(found)} streams; alarm at ticket {alarms}; false releases before it "
-            f"{[s.false_before for s in found]}; shown broken, had nobody heard it, at {[s.broken for s in found]}"
+            f"{len(found)} streams; of failing tickets {100 * statistics.mean(s.rate for s in found):.1f} % would be "
+            f"released from then on; alarm at ticket {alarms}; false releases before it "
+            f"{[s.false_before for s in found]}; had nobody heard it, broken at {[s.broken for s in found]}, shown at "
+            f"{[s.shown for s in found]}"
+        )
+        late = sum(
+            any(at is not None and (s.alarm is None or s.alarm > at) for at in (s.broken, s.shown)) for s in found
         )
         yield Row(f"alarm after the breach, {100 * flip:g} % misread", late, "streams", 0, late == 0, condition=told)
 
@@ -298,6 +415,10 @@ class Running:
         self.process = context.Process(target=work, args=order, daemon=True)
         self.process.start()
         self.port: int = told.get(timeout=120)
+
+    def cpu_seconds(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def kill(self) -> None:
         if self.process.pid is not None:
@@ -373,14 +494,10 @@ def own_core(quick: bool) -> Iterator[Row]:
     count = 200 if quick else 1000
     bodies = [line for line, _ in lines(count + AT_ONCE, "test", "none", 2, NOISE)]
 
-    async def work(releases: Path) -> tuple[list[float], list[float]]:
+    async def work(releases: Path) -> tuple[Answers, Answers, float]:
         clock = asyncio.get_running_loop().time
         async with Verdicts(Behaviour(latency=LATENCY, remember=False)) as model:
-            answering = open_model(
-                RoleSection(model="openai:any"), EndpointSection(base_url=model.base_url), GroupQc("", {})
-            )
-            champion = promoted(releases, answering, "none", "openai:any", base_url=model.base_url)
-            await answering.close()
+            champion = await watched(releases, model.base_url)
             runner = web.AppRunner(decide_app(DecisionDoor(lambda: champion, releases)), access_log=None)
             await runner.setup()
             await web.TCPSite(runner, "127.0.0.1", 0, backlog=4096).start()
@@ -388,63 +505,72 @@ def own_core(quick: bool) -> Iterator[Row]:
             body = json.dumps({"model": "any", "messages": [{"role": "user", "content": "x" * 3000}]}).encode()
             await asked(place, bodies[:AT_ONCE], clock=clock)
             direct = await asked(f"{model.base_url}/chat/completions", [body] * count, clock=clock)
+            began = time.process_time()
             through = await asked(place, bodies[AT_ONCE:], clock=clock)
+            spent = time.process_time() - began
             assert len(through) == count
             await runner.cleanup()
-        return [seconds for seconds, _, _ in direct], [seconds for seconds, _, _ in through]
+        return direct, through, spent
 
     with tempfile.TemporaryDirectory() as place, asyncio.Runner(loop_factory=OwnCore) as runner:
-        began = time.process_time()
-        direct, through = runner.run(work(Path(place)))
-        spent = time.process_time() - began
-    added = 1000 * (statistics.median(through) - statistics.median(direct))
+        direct, through, spent = runner.run(work(Path(place)))
+    alone, beside = (1000 * statistics.median(seconds for seconds, _, _ in found) for found in (direct, through))
+    added = beside - alone
     told = (
-        f"{count} at {AT_ONCE}, a reply takes {LATENCY:g} s; medians {1000 * statistics.median(direct):.1f} and "
-        f"{1000 * statistics.median(through):.1f} ms; {1000 * spent / count:.1f} ms of processor time a ticket"
+        f"{count} at {AT_ONCE}, a reply takes {LATENCY:g} s; medians {alone:.1f} and {beside:.1f} ms; "
+        f"{1000 * spent / count:.1f} ms of processor time a ticket, client and model included"
     )
     yield Row("added latency, median, on a core of its own", added, "ms", 5.0, added < 5.0, condition=told)
 
 
 def endpoint(quick: bool) -> Iterator[Row]:
-    count = 200 if quick else 1000
+    count, load = TURN if quick else 4 * TURN, os.getloadavg()[0]
     bodies = [line for line, _ in lines(count, "test", "none", 2, NOISE)]
     model = Running(model_process, LATENCY)
     base = f"http://127.0.0.1:{model.port}/v1"
     with tempfile.TemporaryDirectory() as place:
         releases = Path(place)
-        answering = open_model(RoleSection(model="openai:any"), EndpointSection(base_url=base), GroupQc("", {}))
-        promoted(releases, answering, "none", "openai:any", base_url=base)
-        asyncio.run(answering.close())
+        asyncio.run(watched(releases, base))
         server = Running(decide_process, str(releases))
-        direct_body = json.dumps({"model": "any", "messages": [{"role": "user", "content": "x" * 3000}]}).encode()
-        warm = lines(AT_ONCE, "train", "none", 2, NOISE)
-        asyncio.run(asked(f"http://127.0.0.1:{server.port}/decide", [line for line, _ in warm]))
-        before = asyncio.run(requests_seen(model.port))
-        direct = asyncio.run(asked(f"{base}/chat/completions", [direct_body] * count))
-        between = asyncio.run(requests_seen(model.port))
-        through = asyncio.run(asked(f"http://127.0.0.1:{server.port}/decide", bodies))
-        after = asyncio.run(requests_seen(model.port))
+        address = f"http://127.0.0.1:{server.port}/decide"
+        body = json.dumps({"model": "any", "messages": [{"role": "user", "content": "x" * 3000}]}).encode()
+        asyncio.run(asked(address, [line for line, _ in lines(AT_ONCE, "train", "none", 2, NOISE)]))
+        direct, through, spent, seen = Answers(), Answers(), 0.0, 0
+        for first in range(0, count, TURN):  # in turns, so that both meet the same machine
+            before, worked = asyncio.run(requests_seen(model.port)), server.cpu_seconds()
+            asyncio.run(asked(address, bodies[first : first + TURN], through))
+            spent += server.cpu_seconds() - worked
+            seen += asyncio.run(requests_seen(model.port)) - before
+            asyncio.run(asked(f"{base}/chat/completions", [body] * TURN, direct))
         server.kill()
         added = 1000 * (statistics.median(t for t, _, _ in through) - statistics.median(t for t, _, _ in direct))
         answers = [told for _, status, told in through if status == 200]
         entries = {told["entry"] for told in answers}
         trail = Trail(releases / "trail.sqlite")
         held = len(trail.entries(DECIDED)) - AT_ONCE
-        machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+        machine = f"{os.cpu_count()} cores, load {load:.1f} before"
         told = f"{count} requests at {AT_ONCE}, a reply takes {LATENCY:g} s; {machine}"
         yield Row("lost", count - len(answers), "requests", 0, len(answers) == count, condition=told)
-        twice = held - len(entries) + (after - between - count)
-        assert between - before == count
+        twice = held - len(entries) + (seen - count)
         yield Row("decided or asked twice", twice, "requests", 0, twice == 0 and len(entries) == count, condition=told)
-        quiet = os.getloadavg()[0] < (os.cpu_count() or 1) / 2
-        yield Row(
-            "added latency, median, by the wall", added, "ms", 5.0, added < 5.0 if quiet else None, condition=told
-        )
+        holds = added < 5.0 if load < (os.cpu_count() or 1) / 2 else None  # else it is the other programs' queue
+        yield Row("added latency, median, by the wall", added, "ms", 5.0, holds, condition=told)
+        yield Row("processor time of the server", 1000 * spent / count, "ms/ticket", condition=told)
         findings = trail.verify()
         yield Row("findings after a kill at rest", len(findings), "lines", 0, not findings)
     with tempfile.TemporaryDirectory() as place:
         yield from killed(Path(place), base, bodies)
     model.kill()
+
+
+async def watched(releases: Path, base: str) -> Champion:
+    """A champion of a model at an address, with a reference that its work is watched against."""
+    answering = open_model(RoleSection(model="openai:any"), EndpointSection(base_url=base), GroupQc("", {}))
+    champion = promoted(releases, answering, "none", "openai:any", base_url=base)
+    await answering.close()
+    labelled = [line for line, _ in lines(10 * AT_ONCE, "select", "none", 0, NOISE)]
+    await calibrate(champion, labelled, BUDGET, releases)
+    return champion
 
 
 def killed(releases: Path, base: str, bodies: Sequence[bytes]) -> Iterator[Row]:
@@ -516,29 +642,13 @@ def tampering(quick: bool) -> Iterator[Row]:
     yield Row("rewritten trails that are not found", 40 - found, "trails", 0, found == 40, condition=told)
 
 
-def rewrite(path: Path, seq: int) -> None:
-    """What an operator can do who knows all of this."""
-    with sqlite3.connect(path) as db:
-        db.execute(
-            "UPDATE entries SET body = CAST(replace(body, '\"pass\"', '\"fail\"') AS BLOB) WHERE seq = ?", (seq,)
-        )
-        head = GENESIS
-        for link, at in db.execute("SELECT link, at FROM chain ORDER BY link").fetchall():
-            row = db.execute(f"SELECT {ENTRIES.columns} FROM entries WHERE seq = ?", (link,)).fetchone()
-            named = entry(ENTRIES, row)
-            head = head_after(head, link, at, named)
-            db.execute("UPDATE chain SET rows = ?, head = ? WHERE link = ?", (named, head, link))
-    file = HeadFile(path)
-    file.write_lasting(LedgerHead(link, head.hex()).sealed(path))
-    file.close()
-
-
 def all_rows(quick: bool) -> Iterator[Row]:
     with ProcessPoolExecutor(min(12, os.cpu_count() or 1), multiprocessing.get_context("spawn")) as pool:
         yield from own_core(quick)
         yield from endpoint(quick)
         yield from tampering(quick)
         yield from false_releases(quick, pool)
+        yield from streams(quick, pool)
         yield from drift(quick, pool)
 
 

@@ -29,9 +29,9 @@ import orjson
 from rows import Row, arguments, report
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "release")]
+sys.path.insert(0, str(ROOT / "tests"))
 
-from promoted import promoted  # noqa: E402
+from promoted_champion import promoted  # noqa: E402
 
 REQUESTS, AT_ONCE, DELAY, TURN, BAR = 1024, 64, 0.25, 256, 5.0
 
@@ -118,14 +118,14 @@ def measured(requests: int, delay: float) -> tuple[float, float, float, int, int
 
 def rows(quick: bool) -> Iterator[Row]:
     requests = 2 * TURN if quick else REQUESTS
+    calm = os.getloadavg()[0] < (os.cpu_count() or 1) / 2  # else the latency is the other programs' queue
     through, direct, spent, lost, twice = measured(requests, DELAY)
     where = f"{requests} requests, {AT_ONCE} at once, a model that takes {1000 * DELAY:g} ms"
     yield Row("serve: requests lost", lost, "requests", 0, lost == 0, condition=where)
     yield Row("serve: not asked exactly once", twice, "requests", 0, twice == 0, condition=where)
     added = through - direct
-    yield Row(
-        "serve: added latency, median", added, "ms", BAR, added < BAR, "direct, ms", direct, through / direct, where
-    )
+    holds = added < BAR if calm else None
+    yield Row("serve: added latency, median", added, "ms", BAR, holds, "direct, ms", direct, through / direct, where)
     yield Row("serve: CPU of the server", spent, "ms/request", condition=where)
     through, direct, spent, lost, twice = measured(requests, 0.0)
     where = f"{requests} requests, {AT_ONCE} at once, a model that answers at once: the processors are full"

@@ -11,8 +11,7 @@ from whet.envs.groupqc.environment import GroupQc
 from whet.models.base import Model
 from whet.models.scripted import Function, Scripted, reference
 from whet.release.champion import Champion, Champions
-from whet.release.decider import CALIBRATED
-from whet.release.decision import DecisionRule, rule_seal
+from whet.release.decision import CALIBRATED, DecisionRule, rule_seal
 from whet.release.trail import Trail
 from whet.types import Playbook, Policy, Sampling
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -46,6 +47,13 @@ def indented(page: Path) -> list[str]:
         re.sub(r"^    ", "", found, flags=re.MULTILINE)
         for found in re.findall(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+", text)
     ]
+
+
+def free_port() -> int:
+    """A port for a server that a page starts."""
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        return int(door.getsockname()[1])
 
 
 def shim(folder: Path) -> Path:

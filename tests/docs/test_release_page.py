@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from docs.pages import ROOT, run_page
+from docs.pages import ROOT, free_port, run_page
 
 CLERK = f"scripted:{Path(__file__).parent / 'order_clerk.py'}:answer"
-
-
-def free_port() -> int:
-    with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
-        return int(door.getsockname()[1])
 
 
 def test_the_page_about_releases_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

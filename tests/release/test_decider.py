@@ -158,6 +158,16 @@ def test_what_was_replied_before_a_kill_is_not_asked_again(tmp_path: Path) -> No
     assert len(asked) == 1
 
 
+def test_a_champion_decides_on_when_the_code_of_its_intake_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = spoken(lambda request: "Verdict: fail\nReason: Image1: dirty")
+    run(decided(tmp_path, model, tickets(1)))
+    monkeypatch.setattr("whet.apps.groupqc.decision.intake.fingerprint", lambda *_, **__: "of-another-whet")
+    found = run(decided(tmp_path, model, tickets(2)))
+    assert [decision.again for decision in found] == [True, False]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -19,10 +19,11 @@ from whet.models.base import Model, Request
 from whet.release.batch import DecisionBatch, decide_lines, write_batch
 from whet.release.cases import OPENED
 from whet.release.champion import PROMOTED, Champions
-from whet.release.decider import CALIBRATED, open_decider, voter_of
-from whet.release.decision import DECIDED, DecisionRule
+from whet.release.decider import open_decider
+from whet.release.decision import CALIBRATED, DECIDED, DecisionRule
 from whet.release.intake import open_intake
 from whet.release.review import queue_of
+from whet.release.terms import voter_of
 from whet.release.threshold import ReleaseRule
 from whet.release.trail import Trail
 
@@ -111,7 +112,7 @@ def test_no_text_on_a_ticket_forges_anything(tmp_path: Path, parrot: Any) -> Non
 
     async def work() -> DecisionBatch:
         async with open_decider(champion, tmp_path, model=model) as decider:
-            decider.watch = None
+            decider.docket.watch = None
             return await decide_lines(decider, list(enumerate(lines, start=1)))
 
     batch = asyncio.run(work())

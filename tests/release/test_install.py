@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import random
 import re
 import sys
+import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -145,6 +149,46 @@ def test_a_kill_in_the_middle_leaves_the_skill_as_it_was(
     assert [path.name for path in skills.iterdir()] == ["sums"]
 
 
+@pytest.mark.parametrize("into", ["", "  "])
+def test_nowhere_is_no_folder(into: str, tmp_path: Path, whet: Whet) -> None:
+    promoted(tmp_path / "releases")
+    for words in (("install", "sums", "--into", into), ("uninstall", "sums", "--from", into)):
+        said = whet("release", *words, "--releases", tmp_path / "releases")
+        assert said.code == 2
+        assert "say where: codex, claude or a folder" in said.err
+    assert [entry.kind for entry in Trail.of(tmp_path / "releases").entries()] == ["promote"]
+
+
+def _installs(releases: Path, skills: Path, title: str, times: int) -> None:
+    champions = Champions(releases)
+    champion = champions.get("sums", int(title[-1]))
+    for _ in range(times):
+        install(champion, str(skills))
+
+
+def test_two_installs_at_once_and_kills_at_any_moment_leave_a_whole_skill(tmp_path: Path) -> None:
+    releases, skills = tmp_path / "releases", tmp_path / "skills"
+    wanted = {}
+    for playbook in (SKILL, OTHER):
+        champion = promoted(releases, playbook)
+        install(champion, str(skills))
+        wanted[champion.title] = files(skills / "sums")
+    fork, chance, seen = multiprocessing.get_context("fork"), random.Random(5), Counter[str]()
+    for _ in range(12):
+        both = [fork.Process(target=_installs, args=(releases, skills, f"v{n}", 10**6)) for n in (1, 2)]
+        for process in both:
+            process.start()
+        time.sleep(0.02 + 0.06 * chance.random())
+        for process in both:
+            process.kill()
+            process.join()
+        found = files(skills / "sums")  # there at every moment, and one of the two
+        seen.update(title for title, whole in wanted.items() if whole == found)
+    assert sum(seen.values()) == 12
+    install(Champions(releases).get("sums", 1), str(skills))
+    assert [path.name for path in skills.iterdir()] == ["sums"]  # what kills left is gone
+
+
 def test_a_file_system_without_an_exchange_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(promoted(tmp_path / "releases"), str(tmp_path / "skills"))
     monkeypatch.setattr(room.ctypes, "CDLL", lambda *_, **__: object())
@@ -171,21 +215,41 @@ def test_a_package_is_installed_where_nothing_was_promoted(tmp_path: Path, whet:
 
 
 AGENT = """
-import re, sys
-from pathlib import Path
+import json, pathlib, re, sys
 
-skills, prompt = Path(sys.argv[1]), Path(sys.argv[2]).read_text()
-texts = [path.read_text() for path in sorted(skills.glob("*/SKILL.md"))]
-known = any("---\\nname: sums\\n" in text and "Add the two numbers" in text for text in texts)
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def loaded(folder):
+    # What the documentation of codex and of claude asks for: SKILL.md in a folder of the skill's own name; front matter
+    # from the first line on, with a name and a description that fit.
+    text = (folder / "SKILL.md").read_text(encoding="utf-8")
+    front, _, body = text.removeprefix("---\\n").partition("\\n---\\n")
+    assert text.startswith("---\\n") and body.strip()
+    told = dict(line.split(": ", 1) for line in front.splitlines())
+    name, description = told["name"], json.loads(told["description"])
+    assert name == folder.name and NAME.fullmatch(name) and len(name) <= 64
+    assert 0 < len(description) <= 1024 and not set("<>\\n") & set(description)
+    return name, description, body
+
+
+skills, prompt = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]).read_text()
+found = [loaded(folder) for folder in sorted(skills.iterdir()) if folder.name[0] != "."]
+known = any("sums" in description and "Add the two numbers" in body for _, description, body in found)
 left, sign, right = re.search(r"(\\d+) ([+-]) (\\d+)", prompt).groups()
 print(int(left) + int(right) if known and sign == "+" else int(left) - int(right) if known else "I do not know")
 """
 
 
-def test_an_agent_does_better_with_the_skill_that_was_installed(tmp_path: Path, whet: Whet) -> None:
+@pytest.mark.parametrize(("into", "place"), [("codex", ".agents/skills"), ("claude", ".claude/skills")])
+def test_an_agent_does_better_with_the_skill_that_was_installed(
+    into: str, place: str, tmp_path: Path, whet: Whet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     Path("agent.py").write_text(AGENT)
-    skills = tmp_path / "skills"
-    skills.mkdir()
+    skills = tmp_path / place
+    skills.mkdir(parents=True)
     promoted(Path("releases"), SKILL)
 
     def solved(run: str) -> float:
@@ -199,7 +263,13 @@ def test_an_agent_does_better_with_the_skill_that_was_installed(tmp_path: Path, 
         return float(found[1])
 
     assert solved("before") == 0.0
-    assert whet("release", "install", "sums", "--into", skills).code == 0
+    assert whet("release", "install", "sums", "--into", into).code == 0
     assert solved("after") == 1.0
-    assert whet("release", "uninstall", "sums", "--from", skills).code == 0
-    assert solved("without") == 0.0
+    assert whet("release", "uninstall", "sums", "--from", into).code == 0
+    assert list(skills.iterdir()) == []
+
+
+def test_a_name_that_no_agent_would_load_is_no_champions(tmp_path: Path) -> None:
+    for name in ("a--b", "-a", "a-", "A", "a_b", "a" * 65, ""):
+        with pytest.raises(WhetError, match="cannot be a champion's name"):
+            promoted(tmp_path, name=name)

@@ -200,6 +200,22 @@ def test_a_trained_skill_is_promoted_with_its_gate_and_its_test(tmp_path: Path) 
     assert made.claim["tasks"] == 40
 
 
+def test_a_training_whose_gate_accepts_everything_needs_an_override_that_is_recorded(tmp_path: Path) -> None:
+    result = reflact_world.trained(tmp_path / "runs" / "r1", reflact_world.config(gate={"name": "none"}))
+    assert result.summary["accepted"]
+    proposer = FromFunction(reflact_world.optimiser)
+    proposer.fingerprint = "optimiser-1"
+    world = Given(reflact_world.Kinds(), FromFunction(reflact_world.target), optimizer=proposer)
+    places = {"runs": tmp_path / "runs", "releases": tmp_path / "releases"}
+    with pytest.raises(WhetError, match="a gate that accepts everything"):
+        promote_run("r1", "kinds", **places, given=world)
+    assert Trail.of(tmp_path / "releases").entries() == []
+    made = promote_run("r1", "kinds", **places, given=world, override="a trial for one day").champion
+    (event,) = Champions(tmp_path / "releases").events("kinds")
+    assert made.override == event.why == "a trial for one day"
+    assert any("accepts everything" in told for told in event.passed_over)
+
+
 def test_a_training_that_accepted_nothing_has_nothing_to_promote(tmp_path: Path) -> None:
     result = reflact_world.trained(
         tmp_path / "runs" / "r1",

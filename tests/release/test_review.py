@@ -101,6 +101,19 @@ def test_two_reviewers_who_disagree_are_followed_by_a_third(tmp_path: Path) -> N
     assert (figures.doubled, figures.doubled_agreed) == (1, 0)
 
 
+@pytest.mark.parametrize("again", ["Ann", "ANN ", "ａｎｎ", "a\u0301nn"])
+def test_one_person_in_two_spellings_is_one_reviewer(again: str, tmp_path: Path) -> None:
+    review = queue(tmp_path, tickets(1), double=1.0)
+    number = review.cases()[0].number
+    first = "ánn" if again.startswith("a\u0301") else "ann"
+    review.claim(number, first)
+    review.resolve(number, first, "pass")
+    before = review.trail.head()
+    with pytest.raises(WhetError, match="has decided it already"):
+        review.claim(number, again)
+    assert review.trail.head() == before
+
+
 def test_a_case_of_a_ticket_that_changed_is_not_decided_by_mistake(tmp_path: Path) -> None:
     line = tickets(1)[0]
     row = json.loads(line)

@@ -17,6 +17,7 @@ from typing import Any
 import aiohttp
 import orjson
 import pytest
+import ticket_desk
 from aiohttp import web
 from command_line import Whet
 from loopback import Behaviour, Loopback, serving
@@ -367,6 +368,59 @@ def test_a_budget_holds_over_restarts_and_at_once(model: Loopback, tmp_path: Pat
     assert run(releases, act, calls=8) == {200: 8, 429: 4}
     assert run(releases, act, calls=10) == {200: 2, 429: 10}
     assert model.requests == 10
+
+
+def test_chat_and_decisions_are_paid_from_one_budget(model: Loopback, tmp_path: Path) -> None:
+    at(model, tmp_path, environment="groupqc", arguments=ticket_desk.ARGUMENTS)
+
+    async def act(url: str, _: ChampionDesk) -> list[int]:
+        lines, found = ticket_desk.tickets(3), []
+        async with aiohttp.ClientSession() as client:
+            for number in range(3):
+                found.append((await post(url, asking(f"What is {number} + 1?")))[0])
+                async with client.post(f"{url}/decide", data=lines[number]) as answer:
+                    found.append(answer.status)
+        return found
+
+    assert run(tmp_path, act, calls=4) == [200, 200, 200, 200, 429, 503]
+    assert run(tmp_path, act, calls=5) == [200, 200, 429, 200, 429, 503]  # what was decided is told again for nothing
+    assert len(model.seen) == 5
+
+
+def test_a_champion_of_an_environment_without_an_intake_has_nothing_to_decide(model: Loopback, tmp_path: Path) -> None:
+    async def act(url: str, _: ChampionDesk) -> tuple[int, Json]:
+        async with aiohttp.ClientSession() as client, client.post(f"{url}/decide", data=b"{}") as answer:
+            return answer.status, orjson.loads(await answer.read())
+
+    status, told = run(at(model, tmp_path, environment="data:orders.csv"), act)
+    assert status == 404
+    assert "data:orders.csv: new work of it cannot be decided on" in told["error"]
+
+
+def test_a_look_for_the_next_version_that_fails_in_any_way_is_told_and_not_the_last(
+    model: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    releases = at(model, tmp_path)
+
+    async def act(url: str, desk: ChampionDesk) -> list[str]:
+        told: list[str] = []
+        desk.tell = told.append
+        with monkeypatch.context() as broken:
+            broken.setattr(ChampionDesk, "_shift", _broken_shift)
+            at(model, releases, OTHER)
+            while not told:
+                await asyncio.sleep(0.05)
+        while len(told) < 2:
+            await asyncio.sleep(0.05)
+        return told
+
+    first, second = run(releases, act)
+    assert first == "sums@v1 is served on: ImportError: no such kernel"
+    assert second == "sums@v2 serves from now on, in place of sums@v1"
+
+
+def _broken_shift(*_: object) -> None:
+    raise ImportError("no such kernel")
 
 
 def test_many_requests_at_once_are_each_answered_once(model: Loopback, tmp_path: Path) -> None:

@@ -8,15 +8,14 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from forged_trail import rewrite
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whet.errors import WhetError
-from whet.ledger.chain import GENESIS, entry, head_after
-from whet.ledger.head import HeadFile, LedgerHead
 from whet.release.anchor import Anchor, AnchorLine
 from whet.release.redaction import redact
-from whet.release.trail import ENTRIES, FILE, Trail
+from whet.release.trail import FILE, Trail
 
 
 def filled(folder: Path, count: int = 6, anchor: Anchor | None = None) -> Path:
@@ -64,27 +63,11 @@ def test_any_one_changed_byte_is_found(sound: tuple[Path, bytes, bytes], data: s
         path.with_suffix(".head").write_bytes(head)
 
 
-def rewritten(path: Path) -> None:
-    """An operator turns a decision around and rehashes everything behind it, the head and the file's digest too."""
-    with sqlite3.connect(path) as db:
-        db.execute("UPDATE entries SET body = replace(body, '\"pass\"', '\"fail\"') WHERE seq = 3")
-        db.execute("UPDATE entries SET body = CAST(body AS BLOB)")
-        head = GENESIS
-        for link, at in db.execute("SELECT link, at FROM chain ORDER BY link").fetchall():
-            row = db.execute(f"SELECT {ENTRIES.columns} FROM entries WHERE seq = ?", (link,)).fetchone()
-            named = entry(ENTRIES, row)
-            head = head_after(head, link, at, named)
-            db.execute("UPDATE chain SET rows = ?, head = ? WHERE link = ?", (named, head, link))
-    file = HeadFile(path)
-    file.write_lasting(LedgerHead(link, head.hex()).sealed(path))
-    file.close()
-
-
 def test_whoever_writes_another_chain_is_found_by_the_anchor_alone(tmp_path: Path) -> None:
     anchor = Anchor(str(tmp_path / "elsewhere.txt"))
     path = filled(tmp_path / "releases", anchor=anchor)
     assert Trail(path, anchor).verify() == []
-    rewritten(path)
+    rewrite(path, 3)
     assert Trail(path).entry(3).record["verdict"] == "fail"
     assert Trail(path).verify() == [], "this operator is thorough: within the file nothing is wrong"
     assert "written anew" in Trail(path).verify(anchor)[0]

@@ -261,6 +261,9 @@ def decide(
     confidence: Annotated[float, typer.Option(help="With --calibrate: how surely.")] = 0.95,
     audit: Annotated[float, typer.Option(help="With --calibrate: share of automatic passes to audit.")] = 0.05,
     double: Annotated[float, typer.Option(help="With --calibrate: share of cases with two reviewers.")] = 0.2,
+    check: Annotated[
+        int, typer.Option(help="With --calibrate: new work on which the bound shall hold again; 0: none.")
+    ] = 5000,
     concurrency: Annotated[int | None, typer.Option(help="Attempts at once. [64, or what the model serves]")] = None,
     max_usd: Annotated[float | None, typer.Option(help="Hard budget in dollars.")] = None,
     releases: Annotated[Path, typer.Option("--releases", help="Folder that releases are kept in.")] = Path("releases"),
@@ -272,8 +275,8 @@ def decide(
     if (source is None) == (labelled is None):
         raise WhetError("say what to decide on (--in FILE), or what to choose the threshold on (--calibrate FILE)")
     if labelled is not None:
-        wishes = {"allowed": allowed, "confidence": confidence, "audit": audit, "double": double}
-        calibrate_command(name, labelled, releases, **wishes)
+        shares = {"allowed": allowed, "confidence": confidence, "audit": audit, "double": double}
+        calibrate_command(name, labelled, releases, check, **shares)
     elif source is not None:
         given = {"concurrency": concurrency, "budget": {"usd": max_usd} if max_usd is not None else None}
         decide_command(name, source, out, releases, {key: value for key, value in given.items() if value is not None})

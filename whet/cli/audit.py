@@ -15,6 +15,8 @@ app = typer.Typer(
 
 ReleasesFolder = Annotated[Path, typer.Option("--releases", help="Folder that releases are kept in.")]
 Who = Annotated[str, typer.Option("--as", help="Who asks for it. [the user at work]")]
+Family = Annotated[str, typer.Argument(help="Family of the environment, such as groupqc.")]
+Why = Annotated[str, typer.Option(help="The reason, or what was found and done about it, for the record.")]
 RELEASES = Path("releases")
 
 
@@ -85,7 +87,7 @@ def anchor_command(
 @app.command("redact")
 def redact_command(
     ticket: Annotated[str, typer.Argument(help="Key of the ticket, as its decision has it.")],
-    why: Annotated[str, typer.Option(help="The reason, for the record.")],
+    why: Why,
     field: Annotated[list[str] | None, typer.Option(help="Only this: name, reason, ticket … [all]")] = None,
     who: Who = "",
     releases: ReleasesFolder = RELEASES,
@@ -112,23 +114,13 @@ def breakdown_command(
 
 
 @app.command("freeze")
-def freeze_command(
-    environment: Annotated[str, typer.Argument(help="Family of the environment, such as groupqc.")],
-    why: Annotated[str, typer.Option(help="The reason, for the record.")],
-    who: Who = "",
-    releases: ReleasesFolder = RELEASES,
-) -> None:
+def freeze_command(environment: Family, why: Why, who: Who = "", releases: ReleasesFolder = RELEASES) -> None:
     """Halt learning, promotion and automatic releases for an environment."""
     _frozen(releases, environment, why, who, halt=True)
 
 
 @app.command("unfreeze")
-def unfreeze_command(
-    environment: Annotated[str, typer.Argument(help="Family of the environment, such as groupqc.")],
-    why: Annotated[str, typer.Option(help="What was found and done about it, for the record.")],
-    who: Who = "",
-    releases: ReleasesFolder = RELEASES,
-) -> None:
+def unfreeze_command(environment: Family, why: Why, who: Who = "", releases: ReleasesFolder = RELEASES) -> None:
     """Let learning, promotion and automatic releases go on."""
     _frozen(releases, environment, why, who, halt=False)
 

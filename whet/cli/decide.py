@@ -35,12 +35,10 @@ def decide_command(name: str, source: Path, out: Path, releases: Path, control: 
         raise SystemExit(batch.exit_code)
 
 
-def calibrate_command(
-    name: str, labelled: Path, releases: Path, *, allowed: float, confidence: float, audit: float, double: float
-) -> None:
+def calibrate_command(name: str, labelled: Path, releases: Path, check: int, **shares: float) -> None:
     """Choose the threshold of a champion on labelled work."""
     champion = named_champion(name, releases)
     lines = [line for _, line in read_lines(labelled)]
-    more = {"confidence": confidence, "audit": audit, "double": double}
-    rule = asyncio.run(calibrate(champion, lines, allowed, releases, **more))  # type: ignore[arg-type]
+    allowed = shares.pop("allowed")
+    rule = asyncio.run(calibrate(champion, lines, allowed, releases, check=check, **shares))  # type: ignore[arg-type]
     print_lines(rule.said())

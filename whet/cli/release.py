@@ -16,6 +16,7 @@ app = typer.Typer(
 
 Releases = Annotated[Path, typer.Option("--releases", help="Folder that champions are kept in.")]
 Runs = Annotated[Path, typer.Option("--runs", help="Folder that runs are kept in.")]
+Skills = "codex, claude, or the folder that holds skills."
 Title = Annotated[str, typer.Argument(help="Champion: NAME, or NAME@v2 for a version.")]
 
 
@@ -97,7 +98,7 @@ def package(
 @app.command("install", no_args_is_help=True)
 def install(
     source: Annotated[str, typer.Argument(help="Champion (NAME or NAME@v2), or the file of a package.")],
-    into: Annotated[str, typer.Option("--into", help="codex, claude, or the folder that holds skills.")],
+    into: Annotated[str, typer.Option("--into", help=Skills)],
     description: Annotated[
         str, typer.Option("--description", help="When an agent is to use it. [what the environment says]")
     ] = "",
@@ -113,7 +114,7 @@ def install(
 @app.command("uninstall", no_args_is_help=True)
 def uninstall(
     name: Annotated[str, typer.Argument(help="Champion.")],
-    source: Annotated[str, typer.Option("--from", help="codex, claude, or the folder that holds skills.")],
+    source: Annotated[str, typer.Option("--from", help=Skills)],
     releases: Releases = Path("releases"),
 ) -> None:
     """Take an installed skill away again."""

@@ -43,6 +43,7 @@ class LedgerWriter(Ledger):
         self._head = self._head or GENESIS
         account = self.account()
         self._spent = account.spent
+        self._policy: tuple[Policy, str] | None = None
         self._beside = HeadFile(path)
         self._beside.write_both(self.head)
 
@@ -165,10 +166,13 @@ class LedgerWriter(Ledger):
 
     def add_policy(self, policy: Policy) -> str:
         """Remember a policy once; returns its digest, which rollouts carry."""
+        if self._policy is not None and self._policy[0] is policy:  # the one at work, once for each ticket
+            return self._policy[1]
         digest = policy_digest(policy)
         if self._db.execute("SELECT 1 FROM policies WHERE digest = ?", (digest,)).fetchone() is None:
             body = {"model": policy.model, "sampling": policy.sampling, "playbook": wire.playbook_out(policy.playbook)}
             self.write({POLICIES: [(self.number(POLICIES), digest, wire.dumps(body))]})
+        self._policy = (policy, digest)
         return digest
 
     def add_effect(self, key: str, kind: str, purpose: str, request: str, body: Any) -> None:

@@ -40,8 +40,8 @@ FILE, ADAPTER = "champion.json", "adapter"
 PROMOTED, ROLLED_BACK = "promote", "rollback"
 """Kinds of entries in the trail that say which version is current."""
 
-NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
-"""A champion's name is a skill's too, in every agent's folder: small letters, digits and hyphens."""
+NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
+"""A champion's name is a skill's too, in every agent's folder: small letters, digits and single hyphens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +324,8 @@ def check_name(name: str) -> str:
     """Refuses a name that could not be a folder and a skill everywhere."""
     if not NAME.fullmatch(name):
         raise WhetError(
-            f"{name!r} cannot be a champion's name: small letters, digits and hyphens, 64 at most, such as orders-eu"
+            f"{name!r} cannot be a champion's name: small letters, digits and single hyphens, 64 at most, such as "
+            "orders-eu"
         )
     return name
 

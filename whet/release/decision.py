@@ -22,6 +22,9 @@ DECIDED = "decided"
 REVIEW = "review"
 """The verdict of a decision that leaves the work to a person."""
 
+CALIBRATED = "calibrated"
+"""The kind of entry that says which threshold was chosen for a champion, and on how much."""
+
 FOLDER = "decide"
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from aiohttp import web
@@ -21,6 +21,11 @@ from whet.errors import WhetError
 from whet.outside import shown_json, shown_line
 from whet.release.champion import Champion
 from whet.release.decider import Decider, NoDecision, open_decider
+from whet.release.intake import NoIntake
+from whet.release.meter import purse_without_limits
+
+if TYPE_CHECKING:
+    from whet.rollout.purse import Purse
 
 LONGEST = 1 << 20
 """Bytes of a request."""
@@ -56,8 +61,9 @@ class DecisionDoor:
     champion: Callable[[], Champion]
     """Who is champion now."""
     releases: Path
-    control: Mapping[str, Any] = field(default_factory=dict)
     base_url: str = ""
+    purse: Purse = field(default_factory=purse_without_limits)
+    """What pays for replies, and for the chat of the same server; without limits nothing of it is written."""
     _now: DeciderShift | None = None
     _turning: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -68,6 +74,8 @@ class DecisionDoor:
             body += await request.content.read(LONGEST + 1 - len(body))
         try:
             shift = await self._shift()
+        except NoIntake as none:
+            return _json(404, {"error": shown_line(str(none), 400)})
         except WhetError as problem:
             return _json(503, {"error": shown_line(str(problem))})
         shift.under_way += 1
@@ -84,7 +92,7 @@ class DecisionDoor:
             if old is not None and held is not None and (held is champion or held.digest == champion.digest):
                 return old
             stack = AsyncExitStack()
-            opening = open_decider(champion, self.releases, door="serve", control=self.control, base_url=self.base_url)
+            opening = open_decider(champion, self.releases, door="serve", base_url=self.base_url, purse=self.purse)
             self._now = DeciderShift(await stack.enter_async_context(opening), stack)
             if old is not None:
                 old.over = True

@@ -298,11 +298,17 @@ def _add_test(folder: Path, env: Environment, policy: Policy, case: _Case, given
         "tasks": figures.tasks,
         "rollouts": figures.rollouts,
         "run": folder.name,
-        "says": f"solved {figures.pass_rate} of {figures.tasks} sealed tasks",
+        "says": f"solved {_shown(figures.pass_rate)} of {figures.tasks} sealed tasks",
     }
     case.notes += [*caveats.notes, *since_lines(folder, caveats.opening)]
     if len(found) < (1 - TEST_FAULTS) * len(tickets):
         case.objections.append(f"{len(tickets) - len(found)} of {len(tickets)} test rollouts are missing")
+
+
+def _shown(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "none"
+    return f"{estimate.value:.3f} [{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
 
 
 def _figure(name: str, estimate: Estimate | None) -> dict[str, Any]:

@@ -50,6 +50,8 @@ class Installation:
 
 def skills_folder(into: str) -> Path:
     """Where an agent looks for the skills of its user, or a folder by name."""
+    if not into.strip():
+        raise WhetError("say where: codex, claude or a folder; nothing was changed")
     if into == "codex":
         return Path.home() / ".agents" / "skills"
     if into == "claude":

@@ -6,7 +6,7 @@ reads a piece of work, says what its evidence lacks, and puts it before a policy
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -20,6 +20,18 @@ INTAKES = PluginGroup("whet.intakes", "intake")
 
 
 @dataclass(frozen=True, slots=True)
+class WorkEvidence:
+    """What a piece of work shows and does not show: nothing of it is needed to ask a policy."""
+
+    gap: float
+    """From 0, nothing is lacking, to 1."""
+    lacks: Mapping[str, Any]
+    vendor: str = ""
+    suspect: bool = False
+    """Whether it holds words of a verdict: a policy that repeats what it reads would be obeying it."""
+
+
+@dataclass(frozen=True, slots=True)
 class OpenWork:
     """A piece of work to decide on. `key` is of its content: another photo makes another piece of work."""
 
@@ -27,17 +39,17 @@ class OpenWork:
     name: str
     """What people call it; a piece that was handed in again has the same."""
     task: Task
-    gap: float
-    """From 0, nothing is lacking, to 1."""
-    lacks: Mapping[str, Any]
+    weigh: Callable[[], WorkEvidence]
+    """Looks at its evidence, once: whoever decides does so while the policy is at work."""
     images: tuple[str, ...] = ()
     site: str = ""
-    vendor: str = ""
     submitted: str = ""
-    suspect: bool = False
-    """Whether its evidence holds words of a verdict: a policy that repeats what it reads would be obeying it."""
     row: Mapping[str, Any] = field(default_factory=dict)
     """The work as it was handed in, without any label."""
+
+    @property
+    def gap(self) -> float:
+        return self.weigh().gap
 
     @property
     def index(self) -> int:
@@ -91,12 +103,19 @@ class Intake(Protocol):
         ...
 
 
+class NoIntake(WhetError):
+    """New work of an environment cannot be decided on."""
+
+
 def open_intake(environment: str, arguments: Mapping[str, Any]) -> Intake:
     """The intake of an environment by its address."""
     address = Address.parse(environment)
     if address.path or address.name not in INTAKES.names():
         known = ", ".join(INTAKES.names()) or "none"
-        raise WhetError(f"{environment}: new work of it cannot be decided on; environments that can: {known}")
+        raise NoIntake(
+            f"{environment}: new work of it cannot be decided on, for it has no intake; environments that have one: "
+            f"{known}. Its champion answers at whet serve"
+        )
     made: Intake = INTAKES.load(address.name)(environment, arguments)
     return made
 

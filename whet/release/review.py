@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,8 +130,11 @@ class ReviewQueue:
                     )
                 self._refuse_changed(turn, case, as_it_was)
                 moved = case.resolved(who, verdict)
+            elif kind == CLAIMED:
+                _refuse_same_person(case, who)
+                moved = case.claimed(who)
             else:
-                moved = case.claimed(who) if kind == CLAIMED else case.returned(who)
+                moved = case.returned(who)
             told: dict[str, Any] = {"case": number, "reviewer": who} | ({"verdict": verdict} if verdict else {})
             apart = {"comment": " ".join(comment.split())} if comment.strip() else {}
             turn.append(kind, told, subject=case.ticket, private=apart)
@@ -205,6 +209,16 @@ class ReviewQueue:
                     "verdicts": [said for _, said in case.votes],
                 },
             }
+
+
+def _refuse_same_person(case: ReviewCase, who: str) -> None:
+    """Nobody decides a case twice by spelling a name in another way."""
+    if any(_spelled(who) == _spelled(other) for other, _ in case.votes):
+        raise WhetError(f"case {case.number}: {who} has decided it already; another reviewer must")
+
+
+def _spelled(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def _named(reviewer: str) -> str:

@@ -29,7 +29,7 @@ import orjson
 from aiohttp import web
 
 from whet.errors import BudgetReached, WhetError
-from whet.outside import KEYS
+from whet.outside import KEYS, shown_line
 from whet.release.answerer import open_champion
 from whet.release.champion import RELEASES, Champion, Champions
 from whet.release.chat import ChatAsk, ChatError
@@ -131,20 +131,26 @@ class ChampionDesk:
                 continue
             self._seen = signature
             try:
-                champion = await asyncio.to_thread(self.champions.get, self.name)
-                if champion.digest == self.now.champion.digest:
-                    self.trouble = ""
-                    continue
-                old, self.now = self.now, await asyncio.to_thread(self._shift, champion)
-            except (WhetError, OSError) as problem:
-                if str(problem) != self.trouble:
-                    self.trouble = str(problem)
-                    self.tell(f"{self.now.champion.title} is served on: {problem}")
+                await self._switch()
+            except Exception as problem:  # noqa: BLE001 - whatever it is: a look that fails must not be the last one
+                told = (
+                    str(problem) if isinstance(problem, WhetError | OSError) else f"{type(problem).__name__}: {problem}"
+                )
+                if told != self.trouble:
+                    self.trouble = told
+                    self.tell(f"{self.now.champion.title} is served on: {shown_line(told, 400)}")
                 self._seen = ()  # it may be mended without another entry in the trail
-                continue
+
+    async def _switch(self) -> None:
+        """Serve whoever is the champion now."""
+        champion = await asyncio.to_thread(self.champions.get, self.name)
+        if champion.digest == self.now.champion.digest:
             self.trouble = ""
-            self.tell(f"{champion.title} serves from now on, in place of {old.champion.title}")
-            await old.end()
+            return
+        old, self.now = self.now, await asyncio.to_thread(self._shift, champion)
+        self.trouble = ""
+        self.tell(f"{champion.title} serves from now on, in place of {old.champion.title}")
+        await old.end()
 
 
 @dataclass(slots=True)
@@ -222,9 +228,7 @@ def build_app(desk: ChampionDesk, token: str = "") -> web.Application:
     app.router.add_post("/v1/chat/completions", server.complete)
     app.router.add_get("/v1/models", server.models)
     app.router.add_get("/health", server.health)
-    limits = desk.purse.limits
-    budget = {"usd": limits.usd, "tokens": limits.tokens, "calls": limits.calls}
-    tickets = DecisionDoor(lambda: desk.now.champion, desk.champions.folder, {"budget": budget}, desk.base_url)
+    tickets = DecisionDoor(lambda: desk.now.champion, desk.champions.folder, desk.base_url, desk.purse)
     app.router.add_post("/decide", tickets.answer)
     app.on_cleanup.append(tickets.close)
     return app

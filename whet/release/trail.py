@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import secrets
 import sqlite3
 import threading
@@ -130,6 +131,7 @@ class Trail:
     def __init__(self, path: Path, anchor: Anchor | None = None) -> None:
         self.path = path
         self.anchor = anchor
+        self._lock = path.with_suffix(".lock")
         self._db: sqlite3.Connection | None = None
         self._head: HeadFile | None = None
         self._anchored = 0
@@ -257,15 +259,18 @@ class Trail:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Whoever is in here writes alone: what is committed and what the head says do not part."""
-        with self.path.with_suffix(".lock").open("a") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        lock = os.open(self._lock, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+        finally:
+            os.close(lock)
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
         """File, log and head of one moment: nobody writes meanwhile. Where nothing may be written, nobody does."""
         try:
-            lock = self.path.with_suffix(".lock").open("a")
+            lock = self._lock.open("a")
         except OSError:
             yield
             return

@@ -12,8 +12,9 @@ from whet.ledger.proof import under_way
 from whet.ledger.store import FILE as LEDGER
 from whet.release.anchor import Anchor
 from whet.release.champion import Champions
-from whet.release.decider import SITTINGS, changed_rule
+from whet.release.decider import SITTINGS
 from whet.release.redaction import redact
+from whet.release.terms import changed_rule
 from whet.release.trail import ANCHORED, Trail
 
 

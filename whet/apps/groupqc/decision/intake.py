@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,7 +29,7 @@ from whet.envs.groupqc.verdict.lines import read_verdict
 from whet.errors import WhetError
 from whet.keys import digest
 from whet.outside import shown_line
-from whet.release.intake import OpenWork, Watch
+from whet.release.intake import OpenWork, Watch, WorkEvidence
 from whet.types import Rollout, Task
 
 LONGEST = 1 << 20
@@ -69,22 +70,25 @@ class TicketIntake:
         task = self._desk.task(ticket, "test", int(key[:12], 16))
         if self._desk.too_long(task):
             raise WhetError(f"not decided: with {len(ticket.images)} photos it is longer than max_prompt")
-        pack, mission = self._desk.missions[ticket.mission]
-        refused = [(photo.image, photo.reason) for photo in ticket.refused]
-        gap = evidence_gap(pack, mission, task.data["summaries"], refused, ticket.site, ticket.submitted)
+        pack, _ = self._desk.missions[ticket.mission]
         return OpenWork(
             key,
             ticket.group_id,
             task,
-            gap.score,
-            gap.as_data(),
+            functools.cache(functools.partial(self._evidence, ticket, task)),
             ticket.images,
             ticket.site if pack.sites is not None and ticket.site in pack.sites.names else "",
-            _vendor(pack, task.data["summaries"]),
             found[0] if (found := _DATE.match(ticket.submitted)) else "",
-            any(_VERDICT.search(text) for text in (*ticket.summaries, *task.data["summaries"])),
             row,
         )
+
+    def _evidence(self, ticket: OpenTicket, task: Task) -> WorkEvidence:
+        pack, mission = self._desk.missions[ticket.mission]
+        summaries = task.data["summaries"]
+        refused = [(photo.image, photo.reason) for photo in ticket.refused]
+        gap = evidence_gap(pack, mission, summaries, refused, ticket.site, ticket.submitted)
+        suspect = any(_VERDICT.search(text) for text in (*ticket.summaries, *summaries))
+        return WorkEvidence(gap.score, gap.as_data(), _vendor(pack, summaries), suspect)
 
     def _ticket(self, line: bytes) -> tuple[OpenTicket, str | None]:
         if len(line) > LONGEST:
