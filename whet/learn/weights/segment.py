@@ -32,6 +32,7 @@ from whet.types import Policy, Rollout, Usage
 FIGURES = (
     *("step", "loss", "grad_norm", "learning_rate", "entropy", "kl", "reward", "reward_std", "mean_token_accuracy"),
     *("sft_loss", "completions/mean_length", "completions/clipped_ratio", "clip_ratio/region_mean"),
+    *("sampling/sampling_logp_difference/mean", "sampling/importance_sampling_ratio/mean"),
 )
 """What is kept of a trainer's log, in its words. All of it follows from the config and the replies; no clock."""
 
