@@ -7,13 +7,14 @@ that asks vLLM. What they return has exact tokens and the version of the policy 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 from whet.errors import WhetError
+from whet.learn.weights.adapter_merge import adapter_merged
 from whet.learn.weights.base import Base
 from whet.models.base import Request
 from whet.models.hf.chat_form import ChatForm
@@ -45,13 +46,13 @@ class LiveGenerator:
         """Within this the weights are those of `version` and do not train: what was read with others is forgotten."""
         if self._inner is None:
             self._inner = self._open()
-        self._inner.refresh()
         self.version = version
         trains = self.base.module.training
         self.base.module.eval()  # once for all plays: a pass need not look through the layers
         try:
-            self._check()
-            yield self
+            with self._at_hand():
+                self._inner.refresh()
+                yield self
         finally:
             self.base.module.train(trains)
 
@@ -63,8 +64,11 @@ class LiveGenerator:
         limits = DecoderLimits(self.rows, self.base.folder.context, chunk=max(CHUNK, 2 * self.rows))
         return open_generator(self.base.module, self.base.processor, limits, self.form, self.note)
 
-    def _check(self) -> None:
-        """The model in memory has the weights of this version: it is the one that trains."""
+    @contextmanager
+    def _at_hand(self) -> Iterator[None]:
+        """The weights of this version, where replies are drawn from: the model in memory is the one that trains."""
+        with adapter_merged(self.base.module) if self.base.device == "cpu" else nullcontext():
+            yield
 
     @property
     def busy(self) -> bool:

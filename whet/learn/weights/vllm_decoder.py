@@ -207,7 +207,7 @@ class VllmDecoder:
 
 @contextmanager
 def said_by(name: str, what: str) -> Iterator[None]:
-    """What vLLM and TRL's client say when they fail, as one line. The client raises what it hears as bare exceptions."""
+    """What vLLM and TRL's client say when they fail, as one line. The client raises bare exceptions."""
     try:
         yield
     except (WhetError, torch.OutOfMemoryError):

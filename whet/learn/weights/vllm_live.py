@@ -7,7 +7,8 @@ weights in training give.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +80,11 @@ class VllmGenerator(LiveGenerator):
             model.get_input_embeddings().weight.shape[0],
         )
         return TokenGenerator(tokenizer, defaults, self.form, decoder)
+
+    @contextmanager
+    def _at_hand(self) -> Iterator[None]:
+        self._check()
+        yield
 
     def _check(self) -> None:
         """Have a few tokens drawn, and compare their log-probabilities with those of the weights in memory."""
