@@ -86,8 +86,8 @@ class LiveGenerator:
     def step(self) -> Answered:
         try:
             answered = self._opened.step()
-        except (torch.OutOfMemoryError, WhetError) as problem:
-            if not any(isinstance(error, torch.OutOfMemoryError) for error in (problem, problem.__cause__)):
+        except (RuntimeError, MemoryError, WhetError) as problem:
+            if not any(ran_out(error) for error in (problem, problem.__cause__)):
                 raise
             remedy = f"lower grpo.rows (now {self.rows}) or target.sampling.max_tokens"
             raise out_of_memory("generation", remedy) from problem
@@ -106,6 +106,12 @@ class LiveGenerator:
         if self._inner is None:
             raise WhetError("weights in training are asked before their version is known")
         return self._inner
+
+
+def ran_out(problem: BaseException | None) -> bool:
+    """Whether there was no memory left. torch has an exception for a GPU; of a processor's memory it only says so."""
+    plain = isinstance(problem, RuntimeError) and "can't allocate memory" in str(problem)
+    return plain or isinstance(problem, torch.OutOfMemoryError | MemoryError)
 
 
 def out_of_memory(where: str, remedy: str) -> WhetError:
