@@ -18,8 +18,8 @@ from whet.learn.weights.adapter_merge import adapter_merged
 from whet.learn.weights.base import Base
 from whet.models.base import Request
 from whet.models.hf.chat_form import ChatForm
-from whet.models.hf.decoder import DecoderLimits
 from whet.models.hf.generator import Answered, PaddedGenerator, TokenGenerator, open_generator
+from whet.models.hf.limits import DecoderLimits
 from whet.types import Reply
 
 CHUNK = DecoderLimits().chunk

@@ -18,8 +18,9 @@ from typing import Any, Protocol
 from whet.errors import LimitReached, WhetError
 from whet.models.base import Request
 from whet.models.hf.chat_form import ChatForm
-from whet.models.hf.decoder import Decoder, DecoderLimits
+from whet.models.hf.decoder import Decoder
 from whet.models.hf.layout import UnpagedModelError, inner_model
+from whet.models.hf.limits import DecoderLimits
 from whet.models.hf.prompt import Prompt, Renderer
 from whet.models.hf.rows import Defaults, RowResult
 from whet.models.hf.weights import LoadedWeights, model_defaults
