@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import peft
 import torch
-from models.test_decoder import SMALL, answers, by_generate, decoder_of, model_of, prompts
+from models.test_decoder import answers, by_generate, decoder_of, model_of, prompts
 
 from whet.models.hf.folded import FoldedAdapters
 from whet.types import Sampling
 
-FOLD = replace(SMALL, fold=True)
 ASKED = [(prompt, Sampling(0.0, max_tokens=12)) for prompt in prompts(3, seed=5)]
 
 
@@ -45,7 +43,7 @@ def expected(model: Any) -> list[list[int]]:
 
 def test_folded_adapters_say_what_they_say_beside_the_layers_also_after_an_update() -> None:
     model = adapted()
-    decoder = decoder_of(model, FOLD)
+    decoder = decoder_of(model)
     first = replies(decoder)
     assert first == expected(model)
     shaken(model, 1)
@@ -56,7 +54,7 @@ def test_folded_adapters_say_what_they_say_beside_the_layers_also_after_an_updat
 
 def test_an_adapter_that_is_switched_off_is_not_in_the_sums() -> None:
     model = adapted()
-    decoder = decoder_of(model, FOLD)
+    decoder = decoder_of(model)
     spoken = replies(decoder)
     with model.disable_adapter():
         silent = replies(decoder)
@@ -69,7 +67,7 @@ def test_drawing_leaves_the_layers_and_their_weights_as_they_were() -> None:
     model = adapted()
     model.train()
     before = {name: weight.clone() for name, weight in model.named_parameters()}
-    replies(decoder_of(model, FOLD))
+    replies(decoder_of(model))
     assert all(torch.equal(weight, before[name]) for name, weight in model.named_parameters())
     assert not any("forward" in layer.__dict__ for layer in model.modules())
     model(input_ids=torch.tensor([prompts(1)[0]])).logits.sum().backward()
@@ -79,7 +77,7 @@ def test_drawing_leaves_the_layers_and_their_weights_as_they_were() -> None:
 def test_what_is_no_plain_adapter_is_left_beside_its_layer() -> None:
     model = adapted(use_dora=True)
     assert len(FoldedAdapters(model)) == 0
-    assert replies(decoder_of(model, FOLD)) == expected(model)
+    assert replies(decoder_of(model)) == expected(model)
     assert len(FoldedAdapters(adapted())) == 14
 
 

@@ -239,3 +239,27 @@ def test_solved_rollouts_of_a_run_are_imitated_with_or_without_their_playbook(
         None,
     )
     assert held.tokenizer.decode(dropped.traces[0].sequences[0].ids).startswith("<|system|>beg")
+
+
+@pytest.mark.parametrize(
+    ("purpose", "told"),
+    [
+        ("baseline", r"no rollouts for purpose = 'baseline' to imitate; it has rollouts for: .*train"),
+        ("train/s0001/0/0", r"none of its 8 is a solved one of a train task"),
+    ],
+)
+def test_a_run_without_solved_rollouts_is_refused_with_what_it_has(
+    base: Path, tmp_path: Path, purpose: str, told: str
+) -> None:
+    """A purpose that it has none of is told apart from rollouts of which none was solved."""
+    config = grpo_config(
+        base,
+        tune={"steps": 1, "segment": 1},
+        train={"select": 8, "test": 0},
+        grpo={"groups": 1, "generations": 8, "dynamic": False},
+        reward={"check": False},
+    )
+    unsolved = train(config, env=Hail(flat=True), runs=tmp_path, name="unsolved")
+    sft = sft_config(base, sft={"source": "run", "path": str(unsolved.folder), "purpose": purpose})
+    with pytest.raises(WhetError, match=told):
+        train(sft, env=Hail(), runs=tmp_path, name="again")

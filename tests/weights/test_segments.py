@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -237,9 +238,20 @@ def test_a_full_disk_loses_no_checkpoint_and_the_run_continues(
     assert weights(trained(base, tmp_path)) == weights(whole)
 
 
-def test_out_of_memory_says_what_to_change(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_room_on_a_gpu() -> None:
+    raise torch.OutOfMemoryError("CUDA out of memory")
+
+
+def no_room_on_a_processor() -> None:
+    torch.empty(10**14)  # torch has no exception of its own for this
+
+
+@pytest.mark.parametrize("take", [no_room_on_a_gpu, no_room_on_a_processor])
+def test_out_of_memory_says_what_to_change(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, take: Callable[[], None]
+) -> None:
     def full(*_: Any, **__: Any) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory")
+        take()
 
     with monkeypatch.context() as patch:
         patch.setattr(decoder, "logits_of", full)

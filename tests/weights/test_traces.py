@@ -78,6 +78,9 @@ def test_what_is_left_out_is_counted_and_nothing_left_is_an_error(base: Path, tm
     empty.write_bytes(b'{"messages": [{"role": "user", "content": "a"}]}\n')
     with pytest.raises(WhetError, match=r"1 without a word of the model's"):
         gather_traces(SftSection(source="chat", path=str(empty)), Hail(), (), scribe, Playbook(), None)
+    empty.write_bytes(b'{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": " "}]}\n')
+    with pytest.raises(WhetError, match=r"1 with empty replies alone"):
+        gather_traces(SftSection(source="chat", path=str(empty)), Hail(), (), scribe, Playbook(), None)
     empty.write_bytes(b'{"message": "a"}\n')
     with pytest.raises(WhetError, match=r"empty.jsonl:1: no chat record"):
         gather_traces(SftSection(source="chat", path=str(empty)), Hail(), (), scribe, Playbook(), None)

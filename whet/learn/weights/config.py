@@ -125,6 +125,28 @@ class GrpoSection(Section):
         return effect | {"epsilon": None, "epsilon_high": None} if self.updates * self.iterations == 1 else effect
 
 
+class GeneratorSection(Section):
+    """Who draws the replies of plays in training: the model in memory, or vLLM, which is sent the weights."""
+
+    kind: Literal["local", "vllm"] = "local"
+    mode: Literal["server", "colocate"] = Field(
+        default="server", description="vllm: a server on GPUs of its own, or an engine beside the trainer on its GPU"
+    )
+    url: str = Field(default="http://127.0.0.1:8000", description="server: where it listens, without /v1")
+    port: int = Field(default=51216, ge=1, le=65535, description="server: where the weights are handed over")
+    patience: float = Field(default=60.0, ge=0, description="server: seconds that it is waited for")
+    memory: float = Field(default=0.3, gt=0, lt=1, description="colocate: share of the GPU's memory that is vLLM's")
+    gap: float = Field(
+        default=0.5, gt=0, description="how far a token's log-probability may be from that of the weights in training"
+    )
+
+    @model_validator(mode="after")
+    def _whole_address(self) -> Self:
+        if not self.url.startswith(("http://", "https://")):
+            raise ValueError(f"url = {self.url!r}: give the whole address, such as http://127.0.0.1:8000")
+        return self
+
+
 class RewardSection(Section):
     """What is maximised: the environment's own reward, or a sum of parts of its score by weights."""
 
@@ -161,6 +183,7 @@ class GrpoConfig(TrainConfig):
 
     tune: GrpoTuneSection = GrpoTuneSection()
     grpo: GrpoSection = GrpoSection()
+    generator: GeneratorSection = GeneratorSection()
     reward: RewardSection = RewardSection()
     curriculum: CurriculumSection = CurriculumSection()
     mix: MixSection = MixSection()
@@ -176,5 +199,10 @@ class GrpoConfig(TrainConfig):
             raise ValueError(
                 f"tune.segment = {tune.segment} must be a multiple of grpo.updates * grpo.iterations = "
                 f"{grpo.updates * grpo.iterations}: a checkpoint stands between two batches of attempts"
+            )
+        if (self.generator.kind, self.generator.mode) == ("vllm", "colocate") and tune.segments > 1:
+            raise ValueError(
+                f"generator.mode = 'colocate' builds an engine for each segment, and a process does not give back the "
+                f"memory of the one before: set tune.segment = {tune.steps}, or use a server"
             )
         return self

@@ -81,7 +81,7 @@ def _merge(folder: Folder, out: Path) -> None:
     from whet.models.hf.adapter import laid_over
 
     base = open_base(folder, "cpu", full=True)
-    module = base.module if folder.adapter is None else laid_over(base.module, folder.adapter)
+    module = base.module if folder.adapter is None else laid_over(base.module, folder.adapter, whole=True)
     save_model(module, out)
     base.processor.save_pretrained(out)
 

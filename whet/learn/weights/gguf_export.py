@@ -74,7 +74,7 @@ def _write(folder: Folder, source: Path | None, out: Path, kind: NumberType) -> 
     from whet.models.hf.adapter import laid_over
 
     base = open_base(folder, "cpu", full=True)
-    module = base.module if folder.adapter is None else laid_over(base.module, folder.adapter)
+    module = base.module if folder.adapter is None else laid_over(base.module, folder.adapter, whole=True)
     config = module.config
     _refuse_unlike_llama(config, folder.path)
     writer = gguf.GGUFWriter(str(out), "llama")

@@ -6,7 +6,7 @@ version of the weights that drew it, and the loss refuses one that is older than
 and the kinds of loss are TRL's own; `reference_loss` says on a page what they must come to.
 
 One process: TRL calls a rollout function in each process with that process's part of a batch, and a group must not be
-torn apart. Several GPUs are for one run each.
+torn apart. Several GPUs are for one run each, or for a vLLM server that generates beside it (`vllm_live`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from trl import GRPOTrainer
 from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.learn.weights.base import Base, open_base
-from whet.learn.weights.config import GrpoConfig, GrpoSection
+from whet.learn.weights.config import GeneratorSection, GrpoConfig, GrpoSection
 from whet.learn.weights.flush import FlushRows, read_causally
 from whet.learn.weights.groups import Group, GroupBatch, fill
 from whet.learn.weights.live import LiveGenerator
@@ -49,6 +49,8 @@ from whet.learn.weights.sft import rows_of
 from whet.learn.weights.supply import TaskSupply, stages_of
 from whet.learn.weights.traces import TokenScribe, gather_traces
 from whet.learn.weights.trainable import set_trainable
+from whet.learn.weights.vllm_live import VllmGenerator
+from whet.learn.weights.vllm_server import ask_server, check_vocabulary
 from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.folder import Folder
 from whet.rollout.conversation import AttemptLimits
@@ -97,7 +99,7 @@ class GroupRollouts:
             batch = fill(wanted, self.supply.draw(step), play, dynamic=dynamic, rounds=self.grpo.refill, most=groups)
         self.supply.went(sum(group.solved for group in batch.attempted) / len(batch.attempted))
         self.batches.append((step + 1, batch))
-        return token_rows(batch)
+        return token_rows(batch, told=bool(trainer.args.use_vllm))
 
     @property
     def rollouts(self) -> tuple[Rollout, ...]:
@@ -118,12 +120,13 @@ class GroupRollouts:
         return [{**row, **figures.get(row["step"], {})} for row in log]
 
 
-def token_rows(batch: GroupBatch) -> dict[str, Any]:
+def token_rows(batch: GroupBatch, *, told: bool = False) -> dict[str, Any]:
     """The attempts of a batch as TRL takes them: up to the first drawn token it is prompt, then all else, masked.
 
-    A silent group's mask is empty: it fills its place in the batch and is not learnt from.
+    A silent group's mask is empty: it fills its place in the batch and is not learnt from. `told`: with the
+    log-probabilities that tokens were drawn with, where it was not the trainer's own model that drew them.
     """
-    rows: dict[str, Any] = {name: [] for name in ("prompt_ids", "completion_ids", "env_mask", "reward")}
+    rows: dict[str, Any] = {name: [] for name in ("prompt_ids", "completion_ids", "env_mask", "reward", "logprobs")}
     loud = len(batch.groups) - batch.silent
     for number, group in enumerate(batch.groups):
         for attempt in group.attempts:
@@ -135,7 +138,10 @@ def token_rows(batch: GroupBatch) -> dict[str, Any]:
             rows["completion_ids"].append(list(sequence.ids[first:]))
             rows["env_mask"].append(list(mask))
             rows["reward"].append(attempt.reward)
-    return {**rows, "logprobs": None}
+            if told:
+                drawn = iter(sequence.logprobs or (None,) * sum(sequence.mask))
+                rows["logprobs"].append([next(drawn) if mark else 0.0 for mark in sequence.mask[first:]])
+    return {**rows, "logprobs": rows["logprobs"] if told else None}
 
 
 def earned(reward: Sequence[float], **_: Any) -> list[float]:
@@ -150,6 +156,11 @@ class PlayTrainer(SavesWhole, GRPOTrainer):  # type: ignore[misc]
     """Optimizer steps that may be taken from one batch of attempts."""
     mix: SftMix | None = None
     _buffered_inputs: Any
+
+    @property
+    def sent_step(self) -> int:
+        """After which step vLLM was last sent the weights."""
+        return int(self._last_loaded_step)
 
     def _generate_and_score_completions(self, inputs: Any) -> Any:
         scored = super()._generate_and_score_completions(inputs)
@@ -214,7 +225,22 @@ def grpo_arguments(config: GrpoConfig, order: SegmentOrder, work: Path, device: 
         mask_truncated_completions=grpo.mask_truncated,
         shuffle_dataset=False,
         remove_unused_columns=False,
+        **_vllm_arguments(config.generator),
     )
+
+
+def _vllm_arguments(section: GeneratorSection) -> dict[str, Any]:
+    """TRL holds vLLM, sends it the weights and weighs rows by how far its numbers are from the trainer's."""
+    if section.kind == "local":
+        return {}
+    return {
+        "use_vllm": True,
+        "vllm_mode": section.mode,
+        "vllm_server_base_url": section.url.rstrip("/"),
+        "vllm_server_timeout": section.patience,
+        "vllm_group_port": section.port,
+        "vllm_gpu_memory_utilization": section.memory,
+    }
 
 
 def trainer_of(
@@ -253,8 +279,11 @@ def grpo_segment(
     beside: BesidePlayer | None = None,
 ) -> SegmentResult:
     """One segment of GRPO. `beside` answers whom plays ask besides the target: a judge."""
-    grpo = config.grpo.settled()
+    grpo, section = config.grpo.settled(), config.generator
+    facts = ask_server(section, str(folder.path)) if (section.kind, section.mode) == ("vllm", "server") else None
     base = open_base(folder, config.tune.device, full=config.tune.method == "full")
+    if facts is not None:
+        check_vocabulary(facts, base.tokenizer)
     mix = _mix_of(config, env, tasks, policy, base, form)
     set_seed(order.seed)
     module, trains = set_trainable(base.module, config.tune, folder.adapter)
@@ -265,7 +294,8 @@ def grpo_segment(
         supply.restore(before["supply"])
     sampling = replace(policy.sampling, temperature=grpo.temperature, top_p=1.0, logprobs=None)
     notes: list[str] = []
-    speaking = LiveGenerator(live, form, grpo.temperature, grpo.rows, notes.append)
+    seat = live, form, grpo.temperature, grpo.rows, notes.append
+    speaking = LiveGenerator(*seat) if section.kind == "local" else VllmGenerator(*seat, section, facts)
     with Workbench() as bench, closing(speaking) as generator:
         stage = PlayStage(env, replace(policy, sampling=sampling), limits, reward_of(config.reward), bench, beside)
         taken = int(order.snapshots.state().get("rollouts", 0))
@@ -273,8 +303,10 @@ def grpo_segment(
             stage, supply, grpo, order.number, generator, None if order.most is None else order.most - taken
         )
 
-        def build(work: Path, clock: SegmentClock) -> Any:
-            trainer = trainer_of(config, order, live, module, rollouts, work, clock)
+        def build(work: Path, clock: SegmentClock) -> PlayTrainer:
+            trainer: PlayTrainer = speaking.joined(
+                lambda: trainer_of(config, order, live, module, rollouts, work, clock)
+            )
             trainer.mix = mix
             return trainer
 

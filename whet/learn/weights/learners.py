@@ -14,6 +14,7 @@ from whet.extras import install
 from whet.learn.learner import Assignment, Learner
 from whet.learn.weights.config import GrpoConfig, SftConfig
 from whet.learn.weights.course import WeightsCourse
+from whet.learn.weights.vllm_server import require_vllm
 from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.folder import Folder
 from whet.types import Policy
@@ -87,7 +88,9 @@ class GrpoLearner(Learner):
         played = rehearse(
             config, env, tasks, replace(initial, sampling=sampling), out, config.grpo.generations, config.reward
         )
-        return (*checked.splitlines(), *played)
+        local = config.generator.kind == "local"
+        told = () if local else ("vLLM is not asked in a dry run: the base in memory played",)
+        return (*checked.splitlines(), *played, *told)
 
 
 def _plan(config: SftConfig | GrpoConfig) -> str:
@@ -107,6 +110,8 @@ def _imitate(order: Any, course: WeightsCourse, folder: Folder, form: ChatForm) 
 
 def _reinforce(order: Any, course: WeightsCourse, folder: Folder, form: ChatForm) -> Any:
     _require()
+    if course.config.generator.kind == "vllm":
+        require_vllm()
     from whet.learn.weights.grpo import grpo_segment
 
     limits, policy = course.shop.session.limits, course.judge.initial

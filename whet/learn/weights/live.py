@@ -1,7 +1,7 @@
 """Replies from weights that are being trained: the one seam between a trainer and whoever generates.
 
-`LiveGenerator` answers the requests of plays by the weights as they are. What it returns has exact tokens and the
-version of the policy that drew them.
+`LiveGenerator` answers the requests of plays by the weights as they are, which are in memory; `vllm_live` has the one
+that asks vLLM. What they return has exact tokens and the version of the policy that drew them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 
@@ -16,8 +17,8 @@ from whet.errors import WhetError
 from whet.learn.weights.base import Base
 from whet.models.base import Request
 from whet.models.hf.chat_form import ChatForm
-from whet.models.hf.decoder import DecoderLimits
-from whet.models.hf.generator import Answered, PaddedGenerator, PagedGenerator, open_generator
+from whet.models.hf.generator import Answered, PaddedGenerator, TokenGenerator, open_generator
+from whet.models.hf.limits import DecoderLimits
 from whet.types import Reply
 
 CHUNK = DecoderLimits().chunk
@@ -37,22 +38,35 @@ class LiveGenerator:
     rows: int
     note: Callable[[str], None] = lambda line: None
     version: str = field(default="", init=False)
-    _inner: PagedGenerator | PaddedGenerator | None = field(default=None, init=False)
+    _inner: TokenGenerator | PaddedGenerator | None = field(default=None, init=False)
 
     @contextmanager
     def at(self, version: str) -> Iterator[LiveGenerator]:
         """Within this the weights are those of `version` and do not train: what was read with others is forgotten."""
         if self._inner is None:
-            limits = DecoderLimits(self.rows, self.base.folder.context, chunk=max(CHUNK, 2 * self.rows))
-            self._inner = open_generator(self.base.module, self.base.processor, limits, self.form, self.note)
-        self._inner.refresh()
+            self._inner = self._open()
         self.version = version
         trains = self.base.module.training
         self.base.module.eval()  # once for all plays: a pass need not look through the layers
         try:
-            yield self
+            with self._at_hand():
+                self._inner.refresh()
+                yield self
         finally:
             self.base.module.train(trains)
+
+    def joined(self, build: Callable[[], Any]) -> Any:
+        """The trainer that `build` makes, over the weights that answer here."""
+        return build()
+
+    def _open(self) -> TokenGenerator | PaddedGenerator:
+        limits = DecoderLimits(self.rows, self.base.folder.context, chunk=max(CHUNK, 2 * self.rows))
+        return open_generator(self.base.module, self.base.processor, limits, self.form, self.note)
+
+    @contextmanager
+    def _at_hand(self) -> Iterator[None]:
+        """The weights of this version, where replies are drawn from: the model in memory is the one that trains."""
+        yield
 
     @property
     def busy(self) -> bool:
@@ -70,8 +84,8 @@ class LiveGenerator:
     def step(self) -> Answered:
         try:
             answered = self._opened.step()
-        except (torch.OutOfMemoryError, WhetError) as problem:
-            if not any(isinstance(error, torch.OutOfMemoryError) for error in (problem, problem.__cause__)):
+        except (RuntimeError, MemoryError, WhetError) as problem:
+            if not any(ran_out(error) for error in (problem, problem.__cause__)):
                 raise
             remedy = f"lower grpo.rows (now {self.rows}) or target.sampling.max_tokens"
             raise out_of_memory("generation", remedy) from problem
@@ -86,10 +100,16 @@ class LiveGenerator:
             self._inner.close()
 
     @property
-    def _opened(self) -> PagedGenerator | PaddedGenerator:
+    def _opened(self) -> TokenGenerator | PaddedGenerator:
         if self._inner is None:
             raise WhetError("weights in training are asked before their version is known")
         return self._inner
+
+
+def ran_out(problem: BaseException | None) -> bool:
+    """Whether there was no memory left. torch has an exception for a GPU; of a processor's memory it only says so."""
+    plain = isinstance(problem, RuntimeError) and "can't allocate memory" in str(problem)
+    return plain or isinstance(problem, torch.OutOfMemoryError | MemoryError)
 
 
 def out_of_memory(where: str, remedy: str) -> WhetError:

@@ -14,7 +14,10 @@ from typing import Any
 import torch
 
 PROMPT = ("prompt_ids", "prompt_mask")
-COMPLETION = ("completion_ids", "completion_mask", "tool_mask", "old_per_token_logps", "ref_per_token_logps")
+COMPLETION = (
+    *("completion_ids", "completion_mask", "tool_mask", "old_per_token_logps", "ref_per_token_logps"),
+    *("sampling_per_token_logps", "importance_sampling_ratio"),
+)
 BY_ROW = ("advantages", "policy_version")
 WHOLE = ("num_items_in_batch",)
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 from transformers import PrinterCallback, TrainerCallback
 
@@ -23,7 +22,7 @@ from whet.errors import BudgetReached
 from whet.learn.weights.checkpoint import Shelf, disk_error, read_state
 from whet.learn.weights.config import TuneSection
 from whet.learn.weights.finite import FiniteGuard, steady_attention
-from whet.learn.weights.live import out_of_memory
+from whet.learn.weights.live import out_of_memory, ran_out
 from whet.learn.weights.snapshot import SnapshotShelf, take_snapshot
 from whet.models.hf.folder import Folder
 from whet.screen import libraries_hushed
@@ -32,6 +31,7 @@ from whet.types import Policy, Rollout, Usage
 FIGURES = (
     *("step", "loss", "grad_norm", "learning_rate", "entropy", "kl", "reward", "reward_std", "mean_token_accuracy"),
     *("sft_loss", "completions/mean_length", "completions/clipped_ratio", "clip_ratio/region_mean"),
+    *("sampling/sampling_logp_difference/mean", "sampling/importance_sampling_ratio/mean"),
 )
 """What is kept of a trainer's log, in its words. All of it follows from the config and the replies; no clock."""
 
@@ -218,9 +218,11 @@ def work_off(order: SegmentOrder, base: Folder, parts: SegmentParts) -> SegmentR
             trainer = parts.build(work, clock)
             trainer.remove_callback(PrinterCallback)
             trainer.train(resume_from_checkpoint=str(start) if start else None)
-    except torch.OutOfMemoryError as full:
+    except (RuntimeError, MemoryError) as problem:
+        if not ran_out(problem):
+            raise
         remedy = f"lower tune.micro (now {order.tune.micro}), or set tune.recompute = true"
-        raise out_of_memory("the gradient step", remedy) from full
+        raise out_of_memory("the gradient step", remedy) from problem
     except BudgetReached as reached:
         raise SegmentHalt(str(reached)) from None
     finally:

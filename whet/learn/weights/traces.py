@@ -91,7 +91,7 @@ def gather_traces(
 ) -> TraceSet:
     """The conversations that `section` names; those that do not fit into the context are left out and counted."""
     if section.source == "chat":
-        found = [(trace, "") for trace in _from_file(Path(section.path), scribe)]
+        found = list(_from_file(Path(section.path), scribe))
     elif section.source == "run":
         found = _from_run(section, env, scribe, playbook)
     else:
@@ -196,8 +196,8 @@ def _from_run(
 # --------------------------------------------------------------------------------------------- a file
 
 
-def _from_file(path: Path, scribe: TokenScribe) -> Iterator[Trace]:
-    """Chat records, one a line: `messages`, and `tools` where there were any."""
+def _from_file(path: Path, scribe: TokenScribe) -> Iterator[tuple[Trace, str]]:
+    """Chat records, one a line: `messages`, and `tools` where there were any. Empty replies would teach silence."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as problem:
@@ -214,7 +214,10 @@ def _from_file(path: Path, scribe: TokenScribe) -> Iterator[Trace]:
                 f"{path}:{number}: no chat record ({type(problem).__name__}: {problem}); each line is an object with "
                 "messages, each with role and content"
             ) from None
-        yield Trace(written_down(messages, tools, scribe), f"{path.name}:{number}")
+        said = [message for message in messages if message.author == "assistant"]
+        hollow = said and not any(message.text.strip() or message.calls for message in said)
+        trace = Trace(written_down(messages, tools, scribe), f"{path.name}:{number}")
+        yield trace, "with empty replies alone" if hollow else ""
 
 
 def written_down(

@@ -41,14 +41,19 @@ def refuse_other_base(path: Path, base: Folder) -> None:
         )
 
 
-def laid_over(model: Any, path: Path) -> Any:
-    """`model` with the adapter merged into its weights: from here on an ordinary model, as fast as its base."""
+def laid_over(model: Any, path: Path, *, whole: bool = False) -> Any:
+    """`model` with the adapter: merged in float32, and from there on an ordinary model, as fast as its base.
+
+    In half numbers it stays beside the layers: a sum would be rounded to what the base can say, and what an adapter has
+    learnt in small steps would be lost. `whole` merges in any case, for a model that is written out.
+    """
     try:
         from peft import PeftModel
     except ImportError:
         raise WhetError(f"{path}: an adapter needs peft, not installed here; run: {install('train')}") from None
     try:
-        return PeftModel.from_pretrained(model, str(path)).merge_and_unload()
+        adapted = PeftModel.from_pretrained(model, str(path))
+        return adapted.merge_and_unload() if whole or str(model.dtype) == "torch.float32" else adapted.eval()
     except (RuntimeError, ValueError, KeyError, TypeError) as problem:
         said = " ".join(str(problem).split())[:200]
         base = model.config.name_or_path

@@ -22,6 +22,7 @@ from whet.errors import LimitReached, WhetError
 from whet.models.hf.folded import FoldedAdapters
 from whet.models.hf.host_step import HostStep
 from whet.models.hf.layout import ModelLayout, inner_model, read_layout
+from whet.models.hf.limits import GIB, DecoderLimits, page_room
 from whet.models.hf.paged import PackedStep, PagePool, logits_of, paged, token_bytes
 from whet.models.hf.pages import PAGE, Chain, PageTable
 from whet.models.hf.rows import BatchRow, Chooser, Decode, Defaults, RowResult, Watcher, text_of, top_entries
@@ -30,30 +31,8 @@ from whet.types import Sampling
 if TYPE_CHECKING:
     from whet.models.hf.graphs import StepGraphs
 
-GIB = 1 << 30
-
 PATIENCE = 3
 """Passes for which a few prompts wait for more of them, where many rows draw."""
-
-
-@dataclass(frozen=True, slots=True)
-class DecoderLimits:
-    """How much a decoder takes on at once."""
-
-    slots: int = 256
-    """Replies that are drawn at once; what comes beyond waits for a slot."""
-    context: int | None = None
-    """Tokens of the longest conversation; None: what the model can, or the pages hold."""
-    cache_bytes: int | None = None
-    """Memory for keys and values; None: 40 % of what is free on the GPU, elsewhere 2 GiB or one conversation."""
-    chunk: int = 4096
-    """Tokens that are read in one pass, at most."""
-    stride: int = 4
-    """Tokens that rows on a GPU draw before the host looks whether they have ended."""
-    graphs: bool = True
-    """Record passes on a GPU as CUDA graphs."""
-    fold: bool | None = None
-    """Draw with adapters folded into sums of weights; None: on a GPU."""
 
 
 @dataclass(slots=True, eq=False)
@@ -90,21 +69,15 @@ class Decoder:
     def __init__(
         self, module: Any, defaults: Defaults, decode: Decode, limits: DecoderLimits = DecoderLimits()
     ) -> None:
-        if limits.slots < 1 or limits.stride < 1 or limits.chunk < 2 * limits.slots:
-            raise WhetError(
-                f"slots = {limits.slots}, stride = {limits.stride}, chunk = {limits.chunk}: "
-                "give at least 1 of each, and a chunk of at least two tokens for each slot"
-            )
         self._model = inner_model(module)
         self._layout: ModelLayout = read_layout(self._model)
         self._limits = limits
         self._defaults, self._decode = defaults, decode
         self._watcher = Watcher((), defaults, decode, lambda: False)
         self._fast = self._layout.device.type == "cuda" and _has_triton()
-        folds = self._fast if limits.fold is None else limits.fold
-        self._folded = FoldedAdapters(self._model if folds else torch.nn.Module())
+        self._folded = FoldedAdapters(self._model)
         self._folded.fold()
-        self._count, self.context = self._plan()
+        self._count, self.context = page_room(limits, self._layout)
         self._width = -(-(self.context + limits.stride) // PAGE) + 1
         self._table = np.zeros((limits.slots, self._width), dtype=np.int32)
         self._pages = PageTable(self._count)
@@ -366,29 +339,6 @@ class Decoder:
         return drawn
 
     # ------------------------------------------------------------------------------------------- memory and weights
-
-    def _plan(self) -> tuple[int, int]:
-        """How many pages there are, and the longest conversation that fits."""
-        each = PAGE * token_bytes(self._layout.shapes, self._layout.dtype)
-        asked = self._limits.context
-        longest = min(filter(None, (asked, self._layout.context)), default=None)
-        given = self._limits.cache_bytes
-        if given is None:
-            if self._layout.device.type == "cuda":
-                given = int(0.4 * torch.cuda.mem_get_info(self._layout.device)[0])
-            else:  # a page takes memory when it is first written: room for one long conversation costs nothing
-                given = max(2 * GIB, each * (-(-(longest or 0) // PAGE) + 2))
-        count = given // each
-        if longest is not None:  # more than all slots can fill is of no use
-            count = min(count, self._limits.slots * (-(-longest // PAGE) + 1) + 1)
-        room = (count - 1) * PAGE
-        least = 2 * PAGE if asked is None or longest is None else longest
-        if room < least:
-            raise WhetError(
-                f"{given:,} bytes hold the keys and values of {max(0, room):,} tokens, and one conversation takes "
-                f"{least:,}: raise cache_bytes or lower context"
-            )
-        return count, room if longest is None else min(room, longest)
 
     def _memory(self) -> PagePool:
         if self._pool is None:

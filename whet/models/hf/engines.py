@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from whet.errors import LimitReached
-from whet.models.hf.decoder import Decoder, DecoderLimits
+from whet.models.hf.decoder import Decoder
 from whet.models.hf.layout import UnpagedModelError
+from whet.models.hf.limits import DecoderLimits
 from whet.models.hf.prompt import Prompt
 from whet.models.hf.rows import RowResult
 from whet.models.hf.weights import LoadedWeights

@@ -13,17 +13,18 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from whet.errors import LimitReached, WhetError
 from whet.models.base import Request
 from whet.models.hf.chat_form import ChatForm
-from whet.models.hf.decoder import Decoder, DecoderLimits
+from whet.models.hf.decoder import Decoder
 from whet.models.hf.layout import UnpagedModelError, inner_model
+from whet.models.hf.limits import DecoderLimits
 from whet.models.hf.prompt import Prompt, Renderer
-from whet.models.hf.rows import RowResult
+from whet.models.hf.rows import Defaults, RowResult
 from whet.models.hf.weights import LoadedWeights, model_defaults
-from whet.types import Fault, Reply
+from whet.types import Fault, Reply, Sampling
 
 REMEMBERED = 1024
 """Conversations whose tokens are known without a look into them."""
@@ -49,14 +50,28 @@ def open_generator(
         return PaddedGenerator(module, tokenizer, limits, form)
 
 
-class PagedGenerator:
-    """Requests through a `Decoder`: every reply tells its tokens and their log-probabilities."""
+class TokenDecoder(Protocol):
+    """Continues prompts that are tokens already: a `Decoder`, or whatever else draws tokens and tells them."""
 
-    def __init__(self, module: Any, tokenizer: Any, limits: DecoderLimits, form: ChatForm) -> None:
-        defaults = model_defaults(inner_model(module).generation_config, tokenizer)
+    @property
+    def busy(self) -> bool: ...
+
+    def submit(self, ids: Sequence[int], sampling: Sampling) -> int: ...
+
+    def step(self) -> Sequence[tuple[int, RowResult | LimitReached]]: ...
+
+    def refresh(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class TokenGenerator:
+    """Requests as tokens through a decoder: every reply tells its tokens and their log-probabilities."""
+
+    def __init__(self, tokenizer: Any, defaults: Defaults, form: ChatForm, decoder: TokenDecoder) -> None:
         self._renderer = Renderer(tokenizer, defaults.ends)
-        self._tokenizer, self._form = tokenizer, form
-        self.decoder = Decoder(module, defaults, self._decode, limits)
+        self._form = form
+        self.decoder = decoder
         self._requests: dict[int, tuple[Request, Prompt]] = {}
         self._told: OrderedDict[tuple[str, str], Prompt] = OrderedDict()
         """For each attempt what its conversation had come to with the last reply: chat, tokens and settings."""
@@ -96,8 +111,14 @@ class PagedGenerator:
         self._told.clear()
         self.decoder.close()
 
-    def _decode(self, ids: Sequence[int]) -> str:
-        return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
+
+class PagedGenerator(TokenGenerator):
+    """Over the model in memory, by pages."""
+
+    def __init__(self, module: Any, tokenizer: Any, limits: DecoderLimits, form: ChatForm) -> None:
+        defaults = model_defaults(inner_model(module).generation_config, tokenizer)
+        decoder = Decoder(module, defaults, lambda ids: plain_text(tokenizer, ids), limits)
+        super().__init__(tokenizer, defaults, form, decoder)
 
 
 class PaddedGenerator:
@@ -138,6 +159,11 @@ class PaddedGenerator:
 
     def close(self) -> None:
         self._waiting.clear()
+
+
+def plain_text(tokenizer: Any, ids: Sequence[int]) -> str:
+    """Tokens as text, without the marks of turns."""
+    return str(tokenizer.decode(list(ids), skip_special_tokens=True))
 
 
 def _continues(prompt: Prompt, told: Prompt) -> bool:
