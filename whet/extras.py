@@ -38,6 +38,7 @@ EXTRAS = {
     "train": Extra("training of weights, and models on local weights", ("torch", "transformers", "trl", "peft")),
     "report": Extra("whet figures", ("matplotlib",)),
     "web": Extra("the viewer, whet view", ("starlette", "uvicorn")),
+    "ray": Extra("attempts spread over processes and machines", ("ray",)),
     "prime": Extra("remote sandboxes", ("prime_sandboxes",)),
 }
 """By name, as `pyproject.toml` has them; those of developers and benches are not told to users."""
