@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -263,10 +263,11 @@ class Session:
         if self.judge is not None:
             seats["judge"] = self.judge
         control = self.config.control
-        usual, kind = target.player.model.width or 64, Engine
+        usual = target.player.model.width or 64
+        make: Callable[..., Engine] = Engine
         if self.fleet is not None:
-            usual, kind = self.fleet.usual(target.player), self.fleet.engine
-        return kind(
+            usual, make = self.fleet.usual(target.player), self.fleet.engine
+        return make(
             self.env,
             seats,
             self.ledger,

@@ -36,12 +36,11 @@ def received(data: bytes, *, named: Any = None) -> Any:
 
 def _pickler() -> Any:
     """The one of Ray takes functions and classes that no module holds; without Ray there is the plain one."""
+    base: Any = pickle.Pickler
     try:
         from ray.cloudpickle import CloudPickler
+
+        base = CloudPickler
     except ImportError:
-        CloudPickler = pickle.Pickler  # noqa: N806 - stands in for the class
-
-    class CarryPickler(CloudPickler):  # type: ignore[misc, valid-type]
-        """Takes `persistent_id` as an attribute."""
-
-    return CarryPickler
+        pass
+    return type("CarryPickler", (base,), {})  # a class of its own, whose objects take `persistent_id`
