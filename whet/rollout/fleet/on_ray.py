@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 import os
+import signal
 import socket
 import sys
 import threading
@@ -121,12 +122,16 @@ class RayCluster:
         if section.address is None:
             room = math.ceil((section.workers or 1) * section.cpus)
             options = {"address": "local", "num_cpus": max(room, os.cpu_count() or 1), "include_dashboard": False}
+        asked_to_end = signal.getsignal(signal.SIGTERM)
         try:
             ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
         except (OSError, RuntimeError, ValueError) as error:
             where = f"control.ray.address = {section.address!r}" if section.address else "control.engine = 'ray'"
             told = (str(error).splitlines() or [type(error).__name__])[0][:300]
             raise WhetError(f"{where}: Ray cannot be started or joined ({told})") from None
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, asked_to_end)  # Ray puts its own in place, which knows nothing of a ledger
+        _hush()
 
     async def hire(self) -> RayLink:
         self.open()
@@ -204,6 +209,14 @@ class RayStation:
 
     async def collect(self) -> bytes:
         return packed(await self._station.collect())
+
+
+def _hush() -> None:
+    """Ray prints a page on the standard output for every actor that dies; what matters of it is in the ledger."""
+    from ray._private import worker
+
+    if hasattr(worker, "print_to_stdstream"):
+        worker.print_to_stdstream = lambda *_, **__: None
 
 
 def _first_line(error: BaseException) -> str:
