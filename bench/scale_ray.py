@@ -170,7 +170,7 @@ def cost(folder: Path, n: int, rounds: int) -> Iterator[Row]:
     total = {name: min(sum(watch.cpu.values()) for watch in watches) for name, watches in seen.items()}
     free = {name: min(watch.free_cores for watch in watches) for name, watches in seen.items()}
     wall = {name: min(watch.wall for watch in watches) for name, watches in seen.items()}
-    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {n} plays of {ENV} by its {POLICY} policy, {rounds} rounds"
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {n} plays of {ENV} by {POLICY}, {rounds} rounds"
     over = total["one"] / total["local"] - 1
     told = f"CPU seconds a rollout, all of Ray included, beyond the local engine's {total['local']:.4f}; {load}"
     yield Row("ray_overhead_one_worker", over, "share", 0.15, over <= 0.15, condition=told)

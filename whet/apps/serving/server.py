@@ -151,7 +151,8 @@ class ModelServer:
 
     def _warmed(self, name: str, messages: Sequence[Mapping[str, str]]) -> Warmth:
         body = {"model": name, "messages": list(messages), "max_tokens": 1, "temperature": 0}
-        took, usage = [], {}
+        took: list[float] = []
+        usage: dict[str, Any] = {}
         for _ in range(2):
             began = time.monotonic()
             told = self._ask("POST", "/v1/chat/completions", body)
