@@ -425,6 +425,18 @@ def backup(
     backup_command(run, file, runs=runs)
 
 
+@app.command("merge", no_args_is_help=True)
+def merge(
+    shards: Annotated[list[str], typer.Argument(help="Shards of one evaluation (control.shard): names or folders.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="Name of the whole run.")],
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Make the shards of an evaluation into one run, by key."""
+    from whet.cli.ledger import merge_command
+
+    merge_command(shards, out, runs=runs)
+
+
 @app.command("salvage", no_args_is_help=True)
 def salvage(
     run: Annotated[str, typer.Argument(help="Run whose ledger is damaged: a name or a folder.")],

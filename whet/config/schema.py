@@ -133,6 +133,11 @@ class ControlSection(Section):
     patience: int = Field(default=25, ge=0, description="faults in a row after which the run stops; 0: never")
     engine: Literal["local", "ray"] = Field(default="local", description="where attempts are made")
     ray: RaySection = RaySection()
+    shard: str | None = Field(
+        default=None,
+        pattern=r"^[1-9][0-9]{0,5}/[1-9][0-9]{0,5}$",
+        description="play only this part of an evaluation, as 2/8; 'whet merge' makes the parts into one",
+    )
     budget: BudgetSection = BudgetSection()
     sandbox: SandboxSection = SandboxSection()
     target: EndpointSection = EndpointSection()

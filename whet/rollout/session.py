@@ -121,6 +121,8 @@ class Session:
         """Claim the run and have everybody at work; on leaving, record how the session ended and close all of it."""
         refuse_votes(start.config.target, start.env)
         refuse_other_votes(start.config)
+        if start.config.control.shard is not None and start.kind != "eval":
+            raise WhetError("control.shard: decisions need a whole plan, so only evaluations have shards; leave it out")
         fleet = _fleet(start)
         players = Players()
         target = players.add(start.model, start.config.control.target.width)
