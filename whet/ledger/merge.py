@@ -52,7 +52,8 @@ class ShardPart:
 def merge_ledgers(out: Path, shards: Sequence[Path], events: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
     """Make a new ledger in `out` of those in `shards`, with `events` in place of theirs; how many rollouts it has."""
     with LedgerWriter.create(out) as own:
-        parts, last = [], 0.0
+        parts: list[ShardPart] = []
+        last = 0.0
         for shard in shards:
             with Ledger.read(shard) as other:
                 if not parts:
