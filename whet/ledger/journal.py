@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from whet.ledger import rows
 from whet.ledger.account import AttemptReserve, How
-from whet.ledger.schema import ATTEMPTS, SETTLEMENTS, Table
+from whet.ledger.schema import ATTEMPTS, ROLLOUTS, SETTLEMENTS, TRANSCRIPTS, Table
 from whet.types import Rollout, Usage
 
 if TYPE_CHECKING:
@@ -34,6 +34,13 @@ class Journal:
         """Remember a rollout at the end of this turn."""
         for table, made in rows.outcome_rows((rollout,), self._ledger.number).items():
             self._pending.setdefault(table, []).extend(made)
+        self._be_due()
+
+    def add_graded(self, row: tuple[Any, ...], transcript: bytes) -> None:
+        """Remember a rollout whose rows were made elsewhere; only their number is missing."""
+        seq = self._ledger.number(ROLLOUTS)
+        self._post(ROLLOUTS, (seq, *row[1:]))
+        self._post(TRANSCRIPTS, (seq, transcript))
         self._be_due()
 
     async def attempt(self, key: str, role: str, reserve: AttemptReserve) -> int:

@@ -126,6 +126,10 @@ class Shift:
 
     def keep(self, rollout: Rollout) -> None:
         self.engine.ledger.journal.add(rollout)
+        self.count(rollout)
+
+    def count(self, rollout: Rollout) -> None:
+        """A rollout is kept: whoever watches is told, and too many faults in a row stop the shift."""
         self.progress.finished(rollout)
         if not isinstance(rollout.outcome, Fault):
             self.tally.done += 1

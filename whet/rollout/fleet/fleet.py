@@ -23,6 +23,7 @@ from whet.rollout.fleet.messages import (
     AttemptEnd,
     AttemptWish,
     Denial,
+    GradedRow,
     Grant,
     Lack,
     Link,
@@ -295,6 +296,10 @@ class FleetShift(Shift):
             where = f"{ticket.split}/{ticket.index} draw {ticket.draw}"
             self.engine.ledger.has_rollout(errand.key, came, where)  # stops the run where the request is another
             self.replayed(ticket)
+            return
+        if isinstance(came, GradedRow):
+            self.engine.ledger.journal.add_graded(came.row, came.transcript)
+            self.count(came.rollout)
             return
         rollout = self.broken(ticket, errand.key, came) if isinstance(came, Fault) else came
         if rollout is not None:

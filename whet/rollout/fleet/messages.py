@@ -91,11 +91,21 @@ class Lack:
 
 
 @dataclass(frozen=True, slots=True)
+class GradedRow:
+    """A graded rollout as the ledger has it, made where it was played: whoever writes has only to number it."""
+
+    rollout: Rollout
+    """Without its turns."""
+    row: tuple[Any, ...]
+    transcript: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class PlayEnd:
     """What became of an order: a rollout, a fault that kept it from being played, or the hash of a known request."""
 
     number: int
-    came: Rollout | Fault | str
+    came: GradedRow | Rollout | Fault | str
 
 
 @dataclass(frozen=True, slots=True)

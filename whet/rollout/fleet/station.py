@@ -11,6 +11,8 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from whet.envs.base import Environment
 from whet.envs.registry import load_environment
 from whet.errors import BudgetReached, Unreachable, WhetError
 from whet.ledger.account import AttemptReserve, How
+from whet.ledger.rows import rollout_row, transcript_row
 from whet.models.base import Model
 from whet.rollout.attempts import Attempts
 from whet.rollout.cast import open_model
@@ -28,6 +31,7 @@ from whet.rollout.fleet.messages import (
     AttemptEnd,
     AttemptWish,
     Denial,
+    GradedRow,
     Grant,
     Lack,
     PlayEnd,
@@ -44,7 +48,10 @@ from whet.rollout.works import Works
 from whet.types import Fault, Rollout, Usage
 
 LINGER = 0.002
-"""Seconds that the first thing to say waits for others to go with it."""
+"""Seconds that what is urgent waits for others to go with it."""
+
+HOLD = 0.1
+"""Seconds that a finished rollout waits at most for others to go with it, while the station has more to do."""
 
 PARTS = (Exception, SystemExit)
 """What making an environment or a model from a name may raise: all of it is a reason to be sent the thing itself."""
@@ -101,14 +108,12 @@ class Station:
 
     async def collect(self) -> Sequence[Any]:
         """Everything there is to say, as soon as there is something; nothing after a beat."""
-        try:
-            async with asyncio.timeout(self.kit.beat):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HOLD if self._outbox else self.kit.beat):
                 await self._news.wait()
-        except TimeoutError:
-            return ()
+        self._news.clear()
         await asyncio.sleep(LINGER)
         said, self._outbox = self._outbox, []
-        self._news.clear()
         return said
 
     async def close(self) -> None:
@@ -131,7 +136,7 @@ class Station:
         except Exception:  # noqa: BLE001 - ours: the driver raises it, with where it came about
             self._say(PlayHalt(order.number, traceback.format_exc(), "defect"))
 
-    async def _came(self, order: PlayOrder) -> Rollout | Fault | str:
+    async def _came(self, order: PlayOrder) -> GradedRow | Rollout | Fault | str:
         assert self._attempts is not None, "an assignment comes before orders"
         opened = self._attempts.open(order.ticket, order.key)
         if isinstance(opened, Fault):
@@ -140,11 +145,19 @@ class Station:
         if order.known:
             conversation.close()
             return request
-        return await self._attempts.rollout(order.ticket, request, conversation)
+        rollout = await self._attempts.rollout(order.ticket, request, conversation)
+        if isinstance(rollout.outcome, Fault):
+            return rollout
+        transcript = transcript_row(0, rollout)[1]
+        return GradedRow(replace(rollout, turns=()), rollout_row(0, rollout), transcript)
 
     def _say(self, message: Any) -> None:
+        """Leave a message. It is urgent unless it is a rollout while there is more to do than there is to hand over."""
         self._outbox.append(message)
-        self._news.set()
+        if not isinstance(message, PlayEnd) or len(self._outbox) >= len(self._under_way):
+            self._news.set()
+        elif len(self._outbox) == 1:
+            asyncio.get_running_loop().call_later(HOLD, self._news.set)
 
     # ------------------------------------------------------------------------------------------- who and where
 
