@@ -19,8 +19,8 @@ from whet.envs.base import Environment
 from whet.models.base import Model
 from whet.rollout.claim import RunStart
 from whet.rollout.fleet.fleet import Fleet, FleetSize
-from whet.rollout.fleet.messages import Assignment, Lack, LinkLost, PlayOrder, StationKit, packed, unpacked
-from whet.rollout.fleet.station import Station
+from whet.rollout.fleet.messages import Lack, LinkLost, PlayOrder, StationAssignment, StationKit, packed, unpacked
+from whet.rollout.fleet.station import FleetStation
 from whet.run.compose import Given
 from whet.run.evaluate import EvalResult, run_evaluation
 
@@ -29,12 +29,12 @@ class LoopLink:
     """The way to a station on this loop. What travels is pickled, as it would be."""
 
     def __init__(self, kit: StationKit, crew: Crew) -> None:
-        self.station = Station(kit)
+        self.station = FleetStation(kit)
         self.crew = crew
         self.dead = asyncio.Event()
         self.silent = False
 
-    async def assign(self, assignment: Assignment) -> Sequence[Lack]:
+    async def assign(self, assignment: StationAssignment) -> Sequence[Lack]:
         lacks: Sequence[Lack] = unpacked(packed(await self.station.assign(unpacked(packed(assignment)))))
         return lacks
 

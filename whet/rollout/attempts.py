@@ -18,7 +18,7 @@ from whet.types import Fault, Role, Rollout, Score, Ticket, Usage, Work
 
 
 @dataclass(frozen=True, slots=True)
-class Attempts:
+class AttemptMaker:
     """Makes attempts at the tasks of one environment for the policy in the target's seat."""
 
     env: Environment

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from whet.envs.base import Environment
 from whet.errors import BudgetReached, Unreachable
 from whet.keys import rollout_key
-from whet.rollout.attempts import Attempts
+from whet.rollout.attempts import AttemptMaker
 from whet.rollout.conversation import AttemptLimits
 from whet.rollout.player import Seat
 from whet.rollout.progress import Progress, Tally
@@ -46,14 +46,14 @@ class Engine:
         self.concurrency = concurrency
         self.patience = patience
         """Faults in a row, with no rollout finished between them, after which the plan is given up; 0: never."""
-        self.attempts = Attempts(env, seats, purse, works, limits, ledger.add_policy(seats["target"].policy))
+        self.attempts = AttemptMaker(env, seats, purse, works, limits, ledger.add_policy(seats["target"].policy))
 
     async def run(
         self, plan: Sequence[Ticket], *, progress: Progress, what: str = "rollouts", retry_faults: bool = False
     ) -> Tally:
         """Work off `plan`. What the ledger has is not asked again; what is finished is kept whatever happens."""
         settled = frozenset() if retry_faults else self.ledger.faulted()
-        shift = Shift(self, Tally(len(plan)), progress, settled)
+        shift = EngineShift(self, Tally(len(plan)), progress, settled)
         progress.began(len(plan), what)
         try:
             await self.work_off(shift, plan)
@@ -62,7 +62,7 @@ class Engine:
             progress.ended()
         return shift.tally
 
-    async def work_off(self, shift: Shift, plan: Sequence[Ticket]) -> None:
+    async def work_off(self, shift: EngineShift, plan: Sequence[Ticket]) -> None:
         """Every ticket of the plan, or as far as the shift goes: here, by tasks of this loop."""
         tickets = iter(plan)
         workers = [asyncio.create_task(shift.work(tickets)) for _ in range(min(self.concurrency, len(plan)))]
@@ -73,7 +73,7 @@ class Engine:
 
 
 @dataclass(slots=True)
-class Shift:
+class EngineShift:
     """One run of the engine over one plan: the workers share it."""
 
     engine: Engine

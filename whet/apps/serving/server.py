@@ -30,6 +30,7 @@ from urllib.parse import urlsplit
 
 from whet.apps.serving.order import BACKENDS, ServeOrder, seconds
 from whet.errors import WhetError, host_words
+from whet.files import owner_only
 from whet.outside import shown_line
 
 GRACE = 20.0
@@ -90,7 +91,7 @@ class ModelServer:
             )
         refuse_taken(self.order.host, self.order.port)
         try:
-            with self.log.open("wb") as log:
+            with owner_only(), self.log.open("wb") as log:
                 self._process = subprocess.Popen(
                     _leashed(command), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
                 )

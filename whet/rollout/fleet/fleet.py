@@ -16,22 +16,22 @@ from typing import Any
 from whet.envs.base import Environment
 from whet.errors import BudgetReached, WhetError
 from whet.ledger.account import AttemptReserve
-from whet.rollout.engine import Engine, Shift
+from whet.rollout.engine import Engine, EngineShift
 from whet.rollout.fleet.carry import carried
 from whet.rollout.fleet.messages import (
-    Assignment,
     AttemptEnd,
     AttemptWish,
     Denial,
     GradedRow,
     Grant,
     Lack,
-    Link,
     LinkLost,
     PlayEnd,
     PlayHalt,
     PlayOrder,
     SeatOrder,
+    StationAssignment,
+    StationLink,
 )
 from whet.rollout.player import Player
 from whet.types import Fault, Ticket, Usage
@@ -68,16 +68,16 @@ class Errand:
 
 
 @dataclass(slots=True, eq=False)
-class Member:
+class FleetMember:
     """A station as the driver sees it."""
 
-    link: Link
+    link: StationLink
     held: dict[int, Errand] = field(default_factory=dict)
     """What it was given and has not returned."""
     paid: dict[int, tuple[AttemptReserve, asyncio.Semaphore | None]] = field(default_factory=dict)
     """Attempts at calls that are under way: what is reserved for them, and the width that they have a place in."""
     paying: set[asyncio.Task[None]] = field(default_factory=set)
-    assignment: Assignment | None = None
+    assignment: StationAssignment | None = None
     listening: asyncio.Future[Sequence[Any]] | None = None
     """What it will say next. Kept from plan to plan, so that nothing is said to nobody."""
 
@@ -109,7 +109,7 @@ class Fleet:
 
     def __init__(
         self,
-        hire: Callable[[], Awaitable[Link]],
+        hire: Callable[[], Awaitable[StationLink]],
         size: FleetSize,
         env: Environment,
         widths: Mapping[str, int] | None = None,
@@ -123,7 +123,7 @@ class Fleet:
         """The environment of the config, which stations make from its name."""
         self._hire = hire
         self._release = release
-        self._members: dict[int, Member] = {}
+        self._members: dict[int, FleetMember] = {}
         self._turn = asyncio.Lock()
         self._bodies: dict[str, bytes] = {}
         """What could not be made from its name, as it is sent instead."""
@@ -172,7 +172,7 @@ class Fleet:
         while not shift.over.is_set():
             try:
                 if place not in self._members:
-                    self._members[place] = Member(await self._hire())
+                    self._members[place] = FleetMember(await self._hire())
                 member = self._members[place]
                 await self._assigned(member, shift)
                 await shift.serve(member, self.size.silence)
@@ -184,7 +184,7 @@ class Fleet:
                 else:
                     shift.missed(str(lost))
 
-    async def _assigned(self, member: Member, shift: FleetShift) -> None:
+    async def _assigned(self, member: FleetMember, shift: FleetShift) -> None:
         """Have a member ready for the plan. What it cannot make from a name it is sent."""
         for _ in range(3):
             assignment = shift.assignment(self.env, self._bodies)
@@ -211,10 +211,10 @@ class Fleet:
         return carried(f"{model.name} ({lack.why})", model, without=self.env)
 
 
-class FleetShift(Shift):
+class FleetShift(EngineShift):
     """One plan on its way: what is to be handed out, what came back, what it cost."""
 
-    def __init__(self, shift: Shift, engine: FleetEngine, plan: Sequence[Ticket]) -> None:
+    def __init__(self, shift: EngineShift, engine: FleetEngine, plan: Sequence[Ticket]) -> None:
         super().__init__(engine, shift.tally, shift.progress, shift.settled)
         self.over = asyncio.Event()
         self.problem: BaseException | None = None
@@ -233,7 +233,7 @@ class FleetShift(Shift):
 
     # ------------------------------------------------------------------------------------------- handing out
 
-    async def serve(self, member: Member, silence: float) -> None:
+    async def serve(self, member: FleetMember, silence: float) -> None:
         """Give, listen and keep, until the plan is over."""
         while not self.over.is_set():
             self._give(member)
@@ -245,7 +245,7 @@ class FleetShift(Shift):
                 self._take(member, message)
             self._look()
 
-    def _give(self, member: Member) -> None:
+    def _give(self, member: FleetMember) -> None:
         """As much as its window has room for, and no more than its share of what is left."""
         if self.tally.stopped or member.alone:
             return
@@ -272,7 +272,7 @@ class FleetShift(Shift):
 
     # ------------------------------------------------------------------------------------------- what comes back
 
-    def _take(self, member: Member, message: Any) -> None:
+    def _take(self, member: FleetMember, message: Any) -> None:
         if isinstance(message, AttemptWish):
             task = asyncio.create_task(self._pay(member, message))
             member.paying.add(task)
@@ -312,7 +312,7 @@ class FleetShift(Shift):
 
     # ------------------------------------------------------------------------------------------- paying
 
-    async def _pay(self, member: Member, wish: AttemptWish) -> None:
+    async def _pay(self, member: FleetMember, wish: AttemptWish) -> None:
         """Reserve what an attempt may cost and have it on record; only then it may be made."""
         purse, journal = self.engine.purse, self.engine.ledger.journal
         width = self._fleet.fleet.widths.get(wish.role)
@@ -338,7 +338,7 @@ class FleetShift(Shift):
             self.problem = error
             self._look()
 
-    def _paid(self, member: Member, end: AttemptEnd) -> None:
+    def _paid(self, member: FleetMember, end: AttemptEnd) -> None:
         if end.attempt not in member.paid:
             return
         reserve, width = member.paid.pop(end.attempt)
@@ -349,12 +349,12 @@ class FleetShift(Shift):
 
     # ------------------------------------------------------------------------------------------- losses
 
-    def settle(self, member: Member) -> None:
+    def settle(self, member: FleetMember) -> None:
         """What a member that is gone had under way may have been paid: it counts in full."""
         for attempt, (reserve, _) in list(member.paid.items()):
             self._paid(member, AttemptEnd(attempt, "lost", reserve.usage))
 
-    def lose(self, member: Member, why: str) -> None:
+    def lose(self, member: FleetMember, why: str) -> None:
         """A member is gone. What it held goes to others; what was lost once too often is a fault."""
         self.settle(member)
         self._out -= len(member.held)
@@ -383,12 +383,12 @@ class FleetShift(Shift):
 
     # ------------------------------------------------------------------------------------------- who plays
 
-    def assignment(self, env: Environment, bodies: Mapping[str, bytes]) -> Assignment:
+    def assignment(self, env: Environment, bodies: Mapping[str, bytes]) -> StationAssignment:
         seats = tuple(
             SeatOrder(role, seat.policy, seat.player.model.name, seat.player.free, bodies.get(seat.policy.model, b""))
             for role, seat in self.engine.seats.items()
         )
-        return Assignment(
+        return StationAssignment(
             env.fingerprint, self._fleet.view(env), seats, self.engine.attempts.policy, bodies.get("env", b"")
         )
 
@@ -411,5 +411,5 @@ class FleetEngine(Engine):
         self._view = self._view or carried(f"{self.env.name} as this plan sees it", self.env, without=env)
         return self._view
 
-    async def work_off(self, shift: Shift, plan: Sequence[Ticket]) -> None:
+    async def work_off(self, shift: EngineShift, plan: Sequence[Ticket]) -> None:
         await self.fleet.work_off(FleetShift(shift, self, plan))

@@ -39,7 +39,7 @@ class SeatOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class StationAssignment:
     """Who plays where, from now on. `view` is the environment as the plan sees it, less the one of the config."""
 
     fingerprint: str
@@ -153,10 +153,10 @@ class LinkLost(Exception):
     """Whoever was at the other end is gone."""
 
 
-class Link(Protocol):
+class StationLink(Protocol):
     """The way to one station. Each of the first and the third raises `LinkLost` where there is nobody any more."""
 
-    async def assign(self, assignment: Assignment) -> Sequence[Lack]: ...
+    async def assign(self, assignment: StationAssignment) -> Sequence[Lack]: ...
 
     def post(self, messages: Sequence[Any]) -> None:
         """Send and do not wait; whether it arrived shows at the next `collect`."""

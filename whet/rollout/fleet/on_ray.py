@@ -20,10 +20,13 @@ from whet.errors import WhetError
 from whet.extras import install
 from whet.rollout.claim import RunStart
 from whet.rollout.fleet.fleet import Fleet, FleetSize
-from whet.rollout.fleet.messages import Assignment, Lack, LinkLost, StationKit, packed, unpacked
+from whet.rollout.fleet.messages import Lack, LinkLost, StationAssignment, StationKit, packed, unpacked
 
 KNOCK = 5.0
 """Seconds that a cluster has to take a connection."""
+
+STARTS = 3
+"""Times that Ray is started on this machine: it gives up after 30 s, which is too soon where others are at work."""
 
 CALLS = 64
 """Calls of the driver that an actor has open at once: one is the long poll, the others are posts."""
@@ -123,12 +126,17 @@ class RayCluster:
             room = math.ceil((section.workers or 1) * section.cpus)
             options = {"address": "local", "num_cpus": max(room, os.cpu_count() or 1), "include_dashboard": False}
         asked_to_end = signal.getsignal(signal.SIGTERM)
-        try:
-            ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
-        except (OSError, RuntimeError, ValueError) as error:
-            where = f"control.ray.address = {section.address!r}" if section.address else "control.engine = 'ray'"
-            told = (str(error).splitlines() or [type(error).__name__])[0][:300]
-            raise WhetError(f"{where}: Ray cannot be started or joined ({told})") from None
+        for start in range(1, STARTS + 1):
+            try:
+                ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
+                break
+            except Exception as error:  # noqa: BLE001 - Ray raises a bare one where it was too slow to start
+                ray.shutdown()
+                if section.address is None and start < STARTS:
+                    continue
+                where = f"control.ray.address = {section.address!r}" if section.address else "control.engine = 'ray'"
+                told = (str(error).splitlines() or [type(error).__name__])[0][:300]
+                raise WhetError(f"{where}: Ray cannot be started or joined ({told})") from None
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, asked_to_end)  # Ray puts its own in place, which knows nothing of a ledger
         _hush()
@@ -167,7 +175,7 @@ class RayLink:
         )
         self._actor: Any = made.remote(kit)
 
-    async def assign(self, assignment: Assignment) -> Sequence[Lack]:
+    async def assign(self, assignment: StationAssignment) -> Sequence[Lack]:
         lacks: Sequence[Lack] = await self._heard(self._actor.assign.remote(packed(assignment)))
         return lacks
 
@@ -199,9 +207,9 @@ class RayStation:
 
     async def assign(self, assignment: bytes) -> bytes:
         if self._station is None:
-            from whet.rollout.fleet.station import Station
+            from whet.rollout.fleet.station import FleetStation
 
-            self._station = Station(self._kit)
+            self._station = FleetStation(self._kit)
         return packed(await self._station.assign(unpacked(assignment)))
 
     async def post(self, messages: bytes) -> None:

@@ -23,11 +23,10 @@ from whet.errors import BudgetReached, Unreachable, WhetError
 from whet.ledger.account import AttemptReserve, How
 from whet.ledger.rows import rollout_row, transcript_row
 from whet.models.base import Model
-from whet.rollout.attempts import Attempts
+from whet.rollout.attempts import AttemptMaker
 from whet.rollout.cast import open_model
 from whet.rollout.fleet.carry import received
 from whet.rollout.fleet.messages import (
-    Assignment,
     AttemptEnd,
     AttemptWish,
     Denial,
@@ -38,6 +37,7 @@ from whet.rollout.fleet.messages import (
     PlayHalt,
     PlayOrder,
     SeatOrder,
+    StationAssignment,
     StationKit,
 )
 from whet.rollout.player import Player, Players, Seat
@@ -57,7 +57,7 @@ PARTS = (Exception, SystemExit)
 """What making an environment or a model from a name may raise: all of it is a reason to be sent the thing itself."""
 
 
-class Station:
+class FleetStation:
     """Plays what it is ordered to. Belongs to one event loop."""
 
     def __init__(self, kit: StationKit) -> None:
@@ -72,12 +72,12 @@ class Station:
         self._purse = StationPurse(kit, self._desk)
         config = kit.config
         self._works = Works(lambda: open_named_sandbox(config.control.sandbox), mcp=mcp_servers(config))
-        self._attempts: Attempts | None = None
+        self._attempts: AttemptMaker | None = None
         _settle_in(kit)
 
     # ------------------------------------------------------------------------------------------- calls of the driver
 
-    async def assign(self, assignment: Assignment) -> Sequence[Lack]:
+    async def assign(self, assignment: StationAssignment) -> Sequence[Lack]:
         """Take an assignment; says what is missing for it."""
         if self.kit.version != version("whet"):
             return [Lack("whet", f"its version there is {version('whet')}, and here {self.kit.version}")]
@@ -94,7 +94,7 @@ class Station:
         assert self._env is not None
         view = received(assignment.view, named=self._env)
         limits = attempt_limits(self.kit.config)
-        self._attempts = Attempts(view, seats, self._purse, self._works, limits, assignment.policy)
+        self._attempts = AttemptMaker(view, seats, self._purse, self._works, limits, assignment.policy)
         return ()
 
     async def post(self, messages: Sequence[Any]) -> None:
@@ -161,7 +161,7 @@ class Station:
 
     # ------------------------------------------------------------------------------------------- who and where
 
-    def _have_env(self, assignment: Assignment) -> Lack | None:
+    def _have_env(self, assignment: StationAssignment) -> Lack | None:
         if self._env is None:
             try:
                 self._env = received(assignment.env) if assignment.env else self._named_env()
