@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from all_on import ALL_ON
 from builders import Doubles, FromFunction, doubled
 from fleet_crew import Crew, LoopLink, artifact, evaluate
 
@@ -272,3 +273,23 @@ def test_what_is_done_is_kept_when_the_driver_is_interrupted(tmp_path: Path) -> 
     again = evaluate(tmp_path, "r", Crew(), overrides=["control.concurrency=8"])
     assert (again.tally.replayed, again.tally.done) == (kept, 60 - kept)
     assert artifact(again) == artifact(evaluate(tmp_path, "local"))
+
+
+# --------------------------------------------------------------------------------------------- training
+
+
+def test_a_training_with_every_option_on_leaves_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sealed and coached views, votes, probes and a gate, with members that are lost on the way."""
+    local = ALL_ON["analyst"](tmp_path / "local" / "run")
+    seen = [0]
+
+    def kill(link: LoopLink, tasks: list[int]) -> None:
+        seen[0] += 1
+        if seen[0] % 25 == 9:
+            link.dead.set()
+
+    crew = Crew(on_orders=kill)
+    monkeypatch.setattr("whet.rollout.session._fleet", crew.open_fleet)
+    spread = ALL_ON["analyst"](tmp_path / "spread" / "run")
+    assert len(crew.hired) > 2
+    assert spread == local
