@@ -14,8 +14,9 @@ from fleet_crew import Crew, LoopLink, artifact, evaluate
 from whet.envs.base import Play
 from whet.errors import WhetError
 from whet.ledger.store import Ledger
-from whet.models.base import Price, Request
+from whet.models.base import FREE, Price, Request
 from whet.rollout.fleet.fleet import ACTOR_LOST
+from whet.run.workspace import account_of
 from whet.types import Reply, Split, Task, user
 
 
@@ -160,6 +161,12 @@ def test_what_a_lost_member_had_under_way_counts_in_full(tmp_path: Path) -> None
     assert account.under_way.calls == 0
 
 
+def test_calls_that_cost_nothing_are_in_the_account_as_they_are_locally(tmp_path: Path) -> None:
+    local, spread = evaluate(tmp_path, "local"), evaluate(tmp_path, "spread", Crew())
+    assert account_of(spread.folder) == account_of(local.folder)
+    assert account_of(spread.folder).told.calls == 60
+
+
 def test_a_width_holds_over_all_members(tmp_path: Path) -> None:
     told = ["control.target.width=3", "control.concurrency=12"]
     Crowded.most = 0
@@ -168,8 +175,9 @@ def test_a_width_holds_over_all_members(tmp_path: Path) -> None:
 
 
 class Crowded(Paid):
-    """Counts over all its copies: the stations of a crew are in one process."""
+    """Costs nothing, and has a width all the same. Counts over all its copies: the stations of a crew are in one process."""
 
+    price = FREE
     at_once = most = 0
 
     async def complete(self, request: Request) -> Reply:

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -114,6 +115,12 @@ def test_a_cluster_that_cannot_be_reached_is_one_line_and_nothing_is_made(tmp_pa
     with pytest.raises(WhetError, match=f"no cluster can be reached there .*ray start --head --port {port}") as line:
         evaluate(tmp_path, "r", "answer", 5, **on_ray(address=f"127.0.0.1:{port}"))
     assert "\n" not in str(line.value)
+    with socket.socket() as stranger:
+        stranger.bind(("127.0.0.1", 0))
+        stranger.listen()
+        threading.Thread(target=lambda: stranger.accept()[0].sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")).start()
+        with pytest.raises(WhetError, match=r"no cluster can be reached there \(something else listens\)"):
+            evaluate(tmp_path, "r", "answer", 5, **on_ray(address=f"127.0.0.1:{stranger.getsockname()[1]}"))
     with pytest.raises(WhetError, match="is no address; give HOST:PORT, or 'auto'"):
         evaluate(tmp_path, "r", "answer", 5, **on_ray(address="nowhere"))
     assert not list(tmp_path.iterdir())

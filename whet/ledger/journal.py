@@ -48,9 +48,7 @@ class Journal:
         if self._error is not None:
             raise self._error
         seq = self._ledger.number(ATTEMPTS)
-        row = (seq, key, role, reserve.prompt_tokens, reserve.completion_tokens, rows.dollars(reserve.usd))
-        self._post(ATTEMPTS, row)
-        self._ledger.may_cost(reserve.usage)
+        self._reserve(seq, key, role, reserve)
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(written)
         self._be_due()
@@ -60,6 +58,17 @@ class Journal:
             self.settle(seq, "unsent", reserve, Usage())
             raise
         return seq
+
+    def add_attempt(self, key: str, role: str, reserve: AttemptReserve, how: How, used: Usage) -> None:
+        """Remember an attempt that is over, and that nobody had to pay for before it was made."""
+        seq = self._ledger.number(ATTEMPTS)
+        self._reserve(seq, key, role, reserve)
+        self.settle(seq, how, reserve, used)
+
+    def _reserve(self, seq: int, key: str, role: str, reserve: AttemptReserve) -> None:
+        row = (seq, key, role, reserve.prompt_tokens, reserve.completion_tokens, rows.dollars(reserve.usd))
+        self._post(ATTEMPTS, row)
+        self._ledger.may_cost(reserve.usage)
 
     def settle(self, seq: int, how: How, reserve: AttemptReserve, used: Usage) -> None:
         """The attempt is over, and counts as `used`."""

@@ -19,6 +19,7 @@ from whet.ledger.account import AttemptReserve
 from whet.rollout.engine import Engine, EngineShift
 from whet.rollout.fleet.carry import carried
 from whet.rollout.fleet.messages import (
+    AttemptDone,
     AttemptEnd,
     AttemptWish,
     Denial,
@@ -279,6 +280,11 @@ class FleetShift(EngineShift):
             task.add_done_callback(member.paying.discard)
         elif isinstance(message, AttemptEnd):
             self._paid(member, message)
+        elif isinstance(message, AttemptDone):
+            self.engine.purse.spent += message.used
+            self.engine.ledger.journal.add_attempt(
+                message.key, message.role, message.reserve, message.how, message.used
+            )
         elif isinstance(message, PlayEnd | PlayHalt):
             errand = member.held.pop(message.number, None)
             if errand is None:

@@ -137,6 +137,17 @@ class AttemptEnd:
     used: Usage
 
 
+@dataclass(frozen=True, slots=True)
+class AttemptDone:
+    """An attempt at a call that nobody is paid for and no budget counts: on record once it is over."""
+
+    key: str
+    role: str
+    reserve: AttemptReserve
+    how: How
+    used: Usage
+
+
 # --------------------------------------------------------------------------------------------- the way between
 
 

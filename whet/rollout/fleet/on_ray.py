@@ -64,13 +64,21 @@ def _knock(address: str | None) -> None:
     if not colon or not port.isdigit() or "/" in host:
         raise WhetError(f"control.ray.address = {address!r}: is no address; give HOST:PORT, or 'auto'")
     try:
-        socket.create_connection((host, int(port)), KNOCK).close()
+        with socket.create_connection((host, int(port)), KNOCK) as door:
+            if os.environ.get("RAY_USE_TLS", "0") == "0" and not _speaks_grpc(door):
+                raise OSError("something else listens")
     except (OSError, OverflowError) as error:
         told = getattr(error, "strerror", None) or error
         raise WhetError(
             f"control.ray.address = {address!r}: no cluster can be reached there ({told}); start one with: "
             f"ray start --head --port {port}"
         ) from None
+
+
+def _speaks_grpc(door: socket.socket) -> bool:
+    """Whether whoever is there answers as a cluster would: with the settings of HTTP/2."""
+    door.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0")
+    return door.recv(9)[3:4] == b"\4"
 
 
 class RayCluster:

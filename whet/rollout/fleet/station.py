@@ -27,6 +27,7 @@ from whet.rollout.attempts import AttemptMaker
 from whet.rollout.cast import open_model
 from whet.rollout.fleet.carry import received
 from whet.rollout.fleet.messages import (
+    AttemptDone,
     AttemptEnd,
     AttemptWish,
     Denial,
@@ -63,12 +64,14 @@ class FleetStation:
     def __init__(self, kit: StationKit) -> None:
         self.kit = kit
         self._outbox: list[Any] = []
+        self._ended = 0
+        """Rollouts in the outbox."""
         self._news = asyncio.Event()
         self._under_way: set[asyncio.Task[None]] = set()
         self._env: Environment | None = None
         self._players = Players()
         self._known: dict[tuple[str, str], Player] = {}
-        self._desk = PayDesk(self._say)
+        self._desk = PayDesk(self._say, _counted(kit))
         self._purse = StationPurse(kit, self._desk)
         config = kit.config
         self._works = Works(lambda: open_named_sandbox(config.control.sandbox), mcp=mcp_servers(config))
@@ -113,7 +116,7 @@ class FleetStation:
                 await self._news.wait()
         self._news.clear()
         await asyncio.sleep(LINGER)
-        said, self._outbox = self._outbox, []
+        said, self._outbox, self._ended = self._outbox, [], 0
         return said
 
     async def close(self) -> None:
@@ -152,11 +155,14 @@ class FleetStation:
         return GradedRow(replace(rollout, turns=()), rollout_row(0, rollout), transcript)
 
     def _say(self, message: Any) -> None:
-        """Leave a message. It is urgent unless it is a rollout while there is more to do than there is to hand over."""
+        """Leave a message. What somebody waits for goes at once; what is over goes in company, while there is more."""
         self._outbox.append(message)
-        if not isinstance(message, PlayEnd) or len(self._outbox) >= len(self._under_way):
+        if isinstance(message, AttemptDone):
+            return
+        self._ended += isinstance(message, PlayEnd)
+        if not isinstance(message, PlayEnd) or 2 * self._ended > len(self._under_way):
             self._news.set()
-        elif len(self._outbox) == 1:
+        elif self._ended == 1:
             asyncio.get_running_loop().call_later(HOLD, self._news.set)
 
     # ------------------------------------------------------------------------------------------- who and where
@@ -202,10 +208,16 @@ class FleetStation:
 
 
 class PayDesk:
-    """Where attempts are paid for: the driver's ledger, by messages. Stands where a journal does."""
+    """Where attempts are paid for: the driver's ledger, by messages. Stands where a journal does.
 
-    def __init__(self, say: Any) -> None:
+    An attempt that costs nothing, in a role whose calls are not `counted`, cannot be lost: it waits for nobody, and is
+    on record with what it was settled at.
+    """
+
+    def __init__(self, say: Any, counted: frozenset[str]) -> None:
         self._say = say
+        self._counted = counted
+        self._free: dict[int, tuple[str, str]] = {}
         self._wishes: dict[int, asyncio.Future[int]] = {}
         self._count = 0
 
@@ -213,6 +225,9 @@ class PayDesk:
         """Returns when the attempt is paid for and on record; raises `BudgetReached` when it cannot be."""
         self._count += 1
         wish = self._count
+        if reserve.usd == 0.0 and role not in self._counted:
+            self._free[-wish] = (key, role)
+            return -wish
         self._wishes[wish] = asyncio.get_running_loop().create_future()
         self._say(AttemptWish(wish, key, role, reserve))
         try:
@@ -221,7 +236,10 @@ class PayDesk:
             del self._wishes[wish]
 
     def settle(self, seq: int, how: How, reserve: AttemptReserve, used: Usage) -> None:
-        self._say(AttemptEnd(seq, how, used))
+        if seq in self._free:
+            self._say(AttemptDone(*self._free.pop(seq), reserve, how, used))
+        else:
+            self._say(AttemptEnd(seq, how, used))
 
     def answer(self, message: Grant | Denial) -> None:
         waiting = self._wishes.get(message.wish)
@@ -245,6 +263,13 @@ class StationPurse(Purse):
 
     def settle(self, reserve: AttemptReserve, used: Usage) -> None:
         """The desk does."""
+
+
+def _counted(kit: StationKit) -> frozenset[str]:
+    """The roles whose calls the driver counts: all where there is a budget, else those with a width over all."""
+    control = kit.config.control
+    widths = {"target": control.target.width, "judge": control.judge.width}
+    return frozenset(role for role, width in widths.items() if width is not None or purse_limits(kit.config).any)
 
 
 def _settle_in(kit: StationKit) -> None:
