@@ -175,7 +175,7 @@ def test_a_width_holds_over_all_members(tmp_path: Path) -> None:
 
 
 class Crowded(Paid):
-    """Costs nothing, and has a width all the same. Counts over all its copies: the stations of a crew are in one process."""
+    """Costs nothing, and has a width all the same. Counts over all its copies, which are in one process here."""
 
     price = FREE
     at_once = most = 0
