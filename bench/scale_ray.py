@@ -248,7 +248,7 @@ class Killer(Quiet):
 
     def finished(self, rollout: Rollout) -> None:
         self.count += 1
-        if self.count == self.hang_at:
+        if self.count >= self.hang_at and not self.hung:  # as soon as there is an actor: they may all be on their way
             self.hung += self.strike(signal.SIGSTOP)
         elif self.count % self.every == 0:
             self.killed += self.strike(signal.SIGKILL)
@@ -277,7 +277,7 @@ def kills(folder: Path, n: int, every: int) -> Iterator[Row]:
     with Ledger.read(spread.folder) as ledger:
         keys = [outcome.key for outcome in ledger.outcomes()]
         faults = ledger.counts()["faults"]
-    once = len(keys) == len(set(keys)) == n and not faults
+    once = len(keys) == len(set(keys)) == n and not faults and bool(killer.hung and killer.killed)
     files = [(result.folder / "results.json").read_bytes() for result in (local, spread)]
     told = f"of {n}; {killer.killed} actors killed, {killer.hung} stopped for good; {faults} faults; {wall:.0f} s"
     yield Row("ray_kills_each_once", len(set(keys)), "rollouts", n, once, condition=told)
