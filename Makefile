@@ -2,6 +2,7 @@
 # make test   format, lint, types, import rules and tests
 # Both make .venv if need be and install what they need.
 # make docs   the site, into build/site; broken links fail
+# make scale  Ray, which is large and slow to start: installed, and its tests run
 # make fresh  test, demo and a wheel, in a clean clone with nothing on the PATH but what the README asks for; WHAT=test runs one
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 UV      = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt
 
-.PHONY: demo test docs fresh format clean
+.PHONY: demo test docs scale fresh format clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/whet demo
@@ -28,6 +29,10 @@ SITE = NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 docs: $(VENV)/.test
 	$(SITE)
+
+scale: $(VENV)/.test
+	$(UV) --editable '.[ray]'
+	$(BIN)/pytest tests/scale
 
 WHAT ?= test demo wheel
 

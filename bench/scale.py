@@ -4,6 +4,8 @@
 transcripts go through an environment at home and abroad, and the scores are compared task by task: one of ours in each
 line, four of theirs in ours (one takes several turns, two raise in their grader). Then the rollouts a second of a
 taskset of theirs in our loop, beside their own chat harness on the same tasks, server and machine.
+
+`--part ray` needs neither: what Ray costs, what two workers bring, what is left after kills (`scale_ray.py`).
 """
 
 from __future__ import annotations
@@ -159,13 +161,20 @@ def rate(url: str, python: Path, few: int) -> Iterator[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--part", choices=("verifiers",), default="verifiers")
-    parser.add_argument("--only", choices=("theirs", "ours", "rate", *MODULES))
-    parser.add_argument("--v0", type=Path, required=True, help="interpreter with verifiers 0.3.1 and Whet")
-    parser.add_argument("--v1", type=Path, required=True, help="interpreter with verifiers 0.4.0 and Whet")
+    parser.add_argument("--part", choices=("verifiers", "ray"), default="verifiers")
+    parser.add_argument("--only", choices=("theirs", "ours", "rate", *MODULES, "cost", "smallest", "kills"))
+    parser.add_argument("--v0", type=Path, help="interpreter with verifiers 0.3.1 and Whet")
+    parser.add_argument("--v1", type=Path, help="interpreter with verifiers 0.4.0 and Whet")
     parser.add_argument("--quick", action="store_true", help="their harness on 8 tasks instead of 50")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    if options.part == "ray":
+        import scale_ray
+
+        report(scale_ray.rows(options.quick, options.only), options.json)
+        return
+    if not (options.v0 and options.v1):
+        parser.error("--part verifiers needs --v0 and --v1")
     pythons = {"v0": options.v0.absolute(), "v1": options.v1.absolute()}
     few = 8 if options.quick else 50
 

@@ -143,6 +143,7 @@ WRITERS = {
     "release/anchor.py": "heads of the trail, which are appended where nothing else is ours",
     "release/package.py": "files inside an archive that is written whole or not at all",
     "release/trail.py": "its lock",
+    "apps/serving/server.py": "the log of a server, which the server writes",
     "apps/groupqc/stage_a/output.py": "lines that are followed while the run goes on",
     "apps/groupqc/smoke/": "made-up input",
 }

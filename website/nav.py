@@ -30,6 +30,7 @@ GUIDES = [
     ("The gate in figures", "gate-figures.md"),
     ("Looking at runs", "seeing.md"),
     ("Runs that move", "runs.md"),
+    ("Many machines, servers of models", "scaling.md"),
     ("Promote, serve, install", "release.md"),
     ("Decide, review, audit", "decide.md"),
     ("Versions of configs", "configs.md"),

@@ -40,6 +40,7 @@ EXTRAS = {
     "web": Extra("the viewer, whet view", ("starlette", "uvicorn")),
     "gepa": Extra("the learner gepa", ("gepa",)),
     "litellm": Extra("models reached through litellm, and its prices", ("litellm",)),
+    "ray": Extra("attempts spread over processes and machines", ("ray",)),
     "prime": Extra("remote sandboxes", ("prime_sandboxes",)),
 }
 """By name, as `pyproject.toml` has them; those of developers and benches are not told to users."""

@@ -120,6 +120,8 @@ def evaluate(
         str | None, typer.Option(help="OpenAI-compatible endpoint (vLLM, SGLang, llama.cpp …).")
     ] = None,
     concurrency: Annotated[int | None, typer.Option(help="Attempts at once. [64, or what the model serves]")] = None,
+    engine: Annotated[str | None, typer.Option(help="Where attempts are made: local, or ray. [local]")] = None,
+    workers: Annotated[int | None, typer.Option(help="Actors, with ray. [one for each processor]")] = None,
     max_usd: Annotated[float | None, typer.Option(help="Hard budget in dollars.")] = None,
     run: Annotated[str | None, typer.Option("--run", help="Name of the run. [made from its identity]")] = None,
     runs: RunsFolder = Path("runs"),
@@ -134,7 +136,13 @@ def evaluate(
         "env": {"name": env, "args": arg or []},
         "target": {"model": model, "sampling": {"max_tokens": max_tokens, "temperature": temperature}},
         "eval": {"split": split, "n": n, "repeats": repeats, "seed": seed, "playbook": playbook},
-        "control": {"concurrency": concurrency, "budget": {"usd": max_usd}, "target": {"base_url": base_url}},
+        "control": {
+            "concurrency": concurrency,
+            "engine": engine,
+            "ray": {"workers": workers},
+            "budget": {"usd": max_usd},
+            "target": {"base_url": base_url},
+        },
     }
     evaluate_command(Command(base, config, tuple(overrides or ()), runs, run, json, retry_faults, dry_run))
 
@@ -155,6 +163,8 @@ def train(
         str | None, typer.Option("--playbook", "-p", help="Where to start: a file, a folder with SKILL.md, or 'blank'.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Another seed is another run. [0]")] = None,
+    engine: Annotated[str | None, typer.Option(help="Where attempts are made: local, or ray. [local]")] = None,
+    workers: Annotated[int | None, typer.Option(help="Actors, with ray. [one for each processor]")] = None,
     run: Annotated[str | None, typer.Option("--run", help="Name of the run. [made from its identity]")] = None,
     runs: RunsFolder = Path("runs"),
     dry_run: Annotated[
@@ -165,7 +175,8 @@ def train(
     """Train a playbook: propose changes from train tasks, keep what the gate accepts, claim on the sealed test."""
     from whet.cli.train import train_command
 
-    base = {"train": {"playbook": playbook, "seed": seed}}
+    control = {"engine": engine, "ray": {"workers": workers}}
+    base = {"train": {"playbook": playbook, "seed": seed}, "control": control}
     train_command(config, tuple(overrides or ()), base=base, runs=runs, run=run, dry_run=dry_run, continues=continues)
 
 
@@ -323,6 +334,34 @@ def serve(
     serve_command(name, host=host, port=port, token_env=token_env, base_url=base_url, budget=budget, releases=releases)
 
 
+@app.command("serve-model", no_args_is_help=True)
+def serve_model(
+    model: Annotated[str, typer.Argument(help="Model, as the server names it: a hub name, a folder or a file.")],
+    backend: Annotated[str, typer.Option("--backend", "-b", help="vllm, sglang or llama.")] = "vllm",
+    host: Annotated[str, typer.Option(help="Address to listen on; these servers ask for no key.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port.")] = 8000,
+    name: Annotated[str, typer.Option("--name", help="Name that the model answers to. [as the server calls it]")] = "",
+    adapter: Annotated[list[str] | None, typer.Option("--adapter", help="An adapter, NAME=FOLDER; repeat it.")] = None,
+    prefix: Annotated[
+        str, typer.Option("--prefix", help="Playbook that conversations begin with: the server is warmed with it.")
+    ] = "",
+    gpus: Annotated[int, typer.Option(help="GPUs that the model is spread over.")] = 1,
+    context: Annotated[int | None, typer.Option(help="Context length in tokens. [the model's own]")] = None,
+    program: Annotated[str, typer.Option(help="The server's program, where it is not on the PATH.")] = "",
+    more: Annotated[list[str] | None, typer.Option("--more", help="A further argument, as it is; repeat it.")] = None,
+    wait: Annotated[float, typer.Option(help="Seconds until it must be ready.")] = 1800.0,
+    log: Annotated[Path | None, typer.Option("--log", help="File for what the server says. [a new one]")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command line; start nothing.")] = False,
+) -> None:
+    """Start vLLM, SGLang or llama.cpp for a model, wait until it is ready, warm it, and stop it cleanly."""
+    from whet.apps.serving.order import ServeOrder
+    from whet.cli.serve_model import serve_model_command
+
+    told = (gpus, context, program, tuple(more or ()))
+    order = ServeOrder(model, backend, host, port, name, (), *told)
+    serve_model_command(order, tuple(adapter or ()), prefix, wait=wait, log=log, dry_run=dry_run)
+
+
 @app.command("watch", no_args_is_help=True)
 def watch(
     run: Annotated[str, typer.Argument(help="Run to follow: a name or a folder.")],
@@ -387,6 +426,18 @@ def backup(
     from whet.cli.ledger import backup_command
 
     backup_command(run, file, runs=runs)
+
+
+@app.command("merge", no_args_is_help=True)
+def merge(
+    shards: Annotated[list[str], typer.Argument(help="Shards of one evaluation (control.shard): names or folders.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="Name of the whole run.")],
+    runs: RunsFolder = Path("runs"),
+) -> None:
+    """Make the shards of an evaluation into one run, by key."""
+    from whet.cli.ledger import merge_command
+
+    merge_command(shards, out, runs=runs)
 
 
 @app.command("salvage", no_args_is_help=True)

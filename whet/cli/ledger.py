@@ -1,9 +1,10 @@
-"""`whet verify`, `whet backup`, `whet salvage`: whether a ledger is what was written, a copy of it, what is sound."""
+"""`whet verify`, `backup`, `salvage`, `merge`: whether a ledger is what was written, copies, what is sound, shards."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from whet.run.merge import merge_runs
 from whet.run.verify import backup_run, ledger_head, salvage_run, verify_run
 from whet.terminal import print_lines
 
@@ -25,3 +26,7 @@ def backup_command(run: str, target: Path, *, runs: Path) -> None:
 
 def salvage_command(run: str, out: Path, *, runs: Path) -> None:
     print_lines(salvage_run(run, out, runs))
+
+
+def merge_command(shards: list[str], out: str, *, runs: Path) -> None:
+    print_lines(merge_runs(shards, out, runs))

@@ -107,6 +107,21 @@ class SandboxSection(Section):
     allow_weak: bool = Field(default=False, description="run untrusted code even where it cannot be isolated")
 
 
+class RaySection(Section):
+    """Where attempts are made with `engine = "ray"`: actors on this machine, or on those of a cluster."""
+
+    address: str | None = Field(
+        default=None, description="a cluster, as HOST:PORT or 'auto'; default: one on this machine, for this run"
+    )
+    workers: int | None = Field(
+        default=None, ge=1, description="actors; default: one for each processor of the cluster"
+    )
+    cpus: float = Field(default=1.0, ge=0, description="processors that each actor owns")
+    gpus: float = Field(default=0.0, ge=0, description="GPUs that each actor owns, for weights of its own")
+    silence: float = Field(default=60.0, gt=0, description="seconds without a sign of life: the actor is replaced")
+    start: float = Field(default=180.0, gt=0, description="seconds until an actor must be ready")
+
+
 class ControlSection(Section):
     """What a result does not depend on; may change when a run is started again."""
 
@@ -116,6 +131,13 @@ class ControlSection(Section):
     deadline: float = Field(default=900.0, gt=0, description="seconds for one attempt")
     call_timeout: float = Field(default=600.0, gt=0, description="seconds for one reply, retries included")
     patience: int = Field(default=25, ge=0, description="faults in a row after which the run stops; 0: never")
+    engine: Literal["local", "ray"] = Field(default="local", description="where attempts are made")
+    ray: RaySection = RaySection()
+    shard: str | None = Field(
+        default=None,
+        pattern=r"^[1-9][0-9]{0,5}/[1-9][0-9]{0,5}$",
+        description="play only this part of an evaluation, as 2/8; 'whet merge' makes the parts into one",
+    )
     budget: BudgetSection = BudgetSection()
     sandbox: SandboxSection = SandboxSection()
     target: EndpointSection = EndpointSection()

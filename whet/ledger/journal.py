@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from whet.ledger import rows
 from whet.ledger.account import AttemptReserve, How
-from whet.ledger.schema import ATTEMPTS, SETTLEMENTS, Table
+from whet.ledger.schema import ATTEMPTS, ROLLOUTS, SETTLEMENTS, TRANSCRIPTS, Table
 from whet.types import Rollout, Usage
 
 if TYPE_CHECKING:
@@ -36,14 +36,19 @@ class Journal:
             self._pending.setdefault(table, []).extend(made)
         self._be_due()
 
+    def add_graded(self, row: tuple[Any, ...], transcript: bytes) -> None:
+        """Remember a rollout whose rows were made elsewhere; only their number is missing."""
+        seq = self._ledger.number(ROLLOUTS)
+        self._post(ROLLOUTS, (seq, *row[1:]))
+        self._post(TRANSCRIPTS, (seq, transcript))
+        self._be_due()
+
     async def attempt(self, key: str, role: str, reserve: AttemptReserve) -> int:
         """Returns the number of the attempt once its reservation is written: only then may it be sent."""
         if self._error is not None:
             raise self._error
         seq = self._ledger.number(ATTEMPTS)
-        row = (seq, key, role, reserve.prompt_tokens, reserve.completion_tokens, rows.dollars(reserve.usd))
-        self._post(ATTEMPTS, row)
-        self._ledger.may_cost(reserve.usage)
+        self._reserve(seq, key, role, reserve)
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(written)
         self._be_due()
@@ -53,6 +58,17 @@ class Journal:
             self.settle(seq, "unsent", reserve, Usage())
             raise
         return seq
+
+    def add_attempt(self, key: str, role: str, reserve: AttemptReserve, how: How, used: Usage) -> None:
+        """Remember an attempt that is over, and that nobody had to pay for before it was made."""
+        seq = self._ledger.number(ATTEMPTS)
+        self._reserve(seq, key, role, reserve)
+        self.settle(seq, how, reserve, used)
+
+    def _reserve(self, seq: int, key: str, role: str, reserve: AttemptReserve) -> None:
+        row = (seq, key, role, reserve.prompt_tokens, reserve.completion_tokens, rows.dollars(reserve.usd))
+        self._post(ATTEMPTS, row)
+        self._ledger.may_cost(reserve.usage)
 
     def settle(self, seq: int, how: How, reserve: AttemptReserve, used: Usage) -> None:
         """The attempt is over, and counts as `used`."""

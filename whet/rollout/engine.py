@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from whet.envs.base import Environment
-from whet.errors import BudgetReached, FaultError, LimitReached, Unreachable, WhetError
+from whet.errors import BudgetReached, Unreachable
 from whet.keys import rollout_key
-from whet.models.base import Request
-from whet.rollout.conversation import ENDS, Answer, AttemptLimits, Conversation, defect
+from whet.rollout.attempts import AttemptMaker
+from whet.rollout.conversation import AttemptLimits
 from whet.rollout.player import Seat
 from whet.rollout.progress import Progress, Tally
 from whet.rollout.purse import Purse
 from whet.rollout.works import Works
-from whet.types import Fault, Role, Rollout, Score, Ticket, Usage, Work
+from whet.types import Fault, Role, Rollout, Ticket
 
 if TYPE_CHECKING:
     from whet.ledger.writer import LedgerWriter
@@ -47,102 +46,34 @@ class Engine:
         self.concurrency = concurrency
         self.patience = patience
         """Faults in a row, with no rollout finished between them, after which the plan is given up; 0: never."""
-        self._policy = ledger.add_policy(seats["target"].policy)
+        self.attempts = AttemptMaker(env, seats, purse, works, limits, ledger.add_policy(seats["target"].policy))
 
     async def run(
         self, plan: Sequence[Ticket], *, progress: Progress, what: str = "rollouts", retry_faults: bool = False
     ) -> Tally:
         """Work off `plan`. What the ledger has is not asked again; what is finished is kept whatever happens."""
         settled = frozenset() if retry_faults else self.ledger.faulted()
-        shift = _Shift(self, Tally(len(plan)), progress, settled)
+        shift = EngineShift(self, Tally(len(plan)), progress, settled)
         progress.began(len(plan), what)
-        tickets = iter(plan)
-        workers = [asyncio.create_task(shift.work(tickets)) for _ in range(min(self.concurrency, len(plan)))]
         try:
-            await _all_or_first_error(workers)
+            await self.work_off(shift, plan)
         finally:
             self.ledger.journal.flush()
             progress.ended()
         return shift.tally
 
+    async def work_off(self, shift: EngineShift, plan: Sequence[Ticket]) -> None:
+        """Every ticket of the plan, or as far as the shift goes: here, by tasks of this loop."""
+        tickets = iter(plan)
+        workers = [asyncio.create_task(shift.work(tickets)) for _ in range(min(self.concurrency, len(plan)))]
+        await _all_or_first_error(workers)
+
     def key(self, ticket: Ticket) -> str:
-        return rollout_key(ticket, self.env.fingerprint, self._policy)
-
-    def begin(self, ticket: Ticket, key: str) -> Conversation | Fault:
-        """The attempt up to its first request, or the fault when the environment's own code breaks."""
-        try:
-            task = self.env.task(ticket.split, ticket.index)
-            play = self.env.play(task)
-        except WhetError:
-            raise
-        except Exception as error:  # noqa: BLE001 - the environment's own code: recorded as its defect
-            return defect(error)
-        conversation = Conversation(task, play, self.seats, key, limits=self.limits, blob=self.env.blob)
-        first = conversation.pending
-        return first if isinstance(first, Fault) else conversation
-
-    async def rollout(self, ticket: Ticket, request: str, conversation: Conversation) -> Rollout:
-        began = time.perf_counter()
-        outcome = await self._finish(conversation)
-        seconds = time.perf_counter() - began
-        assert conversation.task is not None
-        turns, label = tuple(conversation.turns), conversation.task.label
-        return Rollout(
-            ticket, label, conversation.key, request, self._policy, turns, outcome, conversation.usage, seconds
-        )
-
-    def broken(self, ticket: Ticket, key: str, fault: Fault) -> Rollout:
-        label = self.env.label(ticket.split, ticket.index)
-        return Rollout(ticket, label, key, "", self._policy, (), fault)
-
-    async def _finish(self, conversation: Conversation) -> Score | Fault:
-        """The score of the attempt, or the fault that ended it.
-
-        `BudgetReached`, `Unreachable` and `WhetError` pass through: they end the run and not the attempt.
-        """
-        began = time.monotonic()
-        try:
-            async with asyncio.timeout(self.limits.deadline):
-                while True:
-                    step = conversation.next()
-                    if isinstance(step, ENDS):
-                        return step
-                    if isinstance(step, Work):
-                        started = time.monotonic()
-                        try:
-                            result = await self.works.perform(step, conversation.key)
-                        finally:
-                            conversation.working += time.monotonic() - started
-                        conversation.answer(result)
-                    else:
-                        conversation.answer(await self._reply(step, conversation))
-        except TimeoutError:
-            return conversation.out_of_time(time.monotonic() - began)
-        except Unreachable:
-            raise
-        except FaultError as error:
-            return error.fault
-        finally:
-            conversation.close()
-            await self.works.leave(conversation.key)
-            for seat in self.seats.values():
-                await seat.player.model.leave(conversation.key)
-
-    async def _reply(self, request: Request, conversation: Conversation) -> Answer:
-        """What the role's player answers. A call that came to nothing was made all the same, and is counted."""
-        player = self.seats[request.role].player
-        try:
-            return await player.reply(request, self.purse, self.limits.call_timeout)
-        except Unreachable:
-            raise
-        except (LimitReached, FaultError) as failure:
-            if not player.free:
-                conversation.usage += Usage(calls=1)
-            return failure if isinstance(failure, LimitReached) else failure.fault
+        return rollout_key(ticket, self.env.fingerprint, self.attempts.policy)
 
 
 @dataclass(slots=True)
-class _Shift:
+class EngineShift:
     """One run of the engine over one plan: the workers share it."""
 
     engine: Engine
@@ -159,7 +90,7 @@ class _Shift:
                 return
             rollout = await self._rollout(ticket)
             if rollout is not None:
-                self._keep(rollout)
+                self.keep(rollout)
             # A model that answers without waiting, or a long replay, must hold up neither the journal nor Ctrl-C.
             await asyncio.sleep(0)
 
@@ -167,38 +98,38 @@ class _Shift:
         """The rollout of `ticket`; None when it is remembered already or the budget is reached."""
         engine = self.engine
         key = engine.key(ticket)
-        conversation = engine.begin(ticket, key)
-        if isinstance(conversation, Fault):
-            return self._broken(ticket, key, conversation)
-        try:
-            request = conversation.request_hash()
-        except TypeError as error:  # what the play asks for is not plain data, which has no content to hash
-            conversation.close()
-            return self._broken(ticket, key, defect(error))
+        opened = engine.attempts.open(ticket, key)
+        if isinstance(opened, Fault):
+            return self.broken(ticket, key, opened)
+        conversation, request = opened
         answered = engine.ledger.has_rollout(key, request, f"{ticket.split}/{ticket.index} draw {ticket.draw}")
         if answered or key in self.settled:
             conversation.close()
-            self._replayed(ticket)
+            self.replayed(ticket)
             return None
         try:
-            return await engine.rollout(ticket, request, conversation)
+            return await engine.attempts.rollout(ticket, request, conversation)
         except (BudgetReached, Unreachable) as reached:
             self.tally.stopped, self.tally.failed = str(reached), isinstance(reached, Unreachable)
             return None
 
-    def _broken(self, ticket: Ticket, key: str, fault: Fault) -> Rollout | None:
+    def broken(self, ticket: Ticket, key: str, fault: Fault) -> Rollout | None:
         """A task that cannot be played at all: a fault once, and from then on one that is left as it is."""
         if key in self.settled or self.engine.ledger.rollout(key) is not None:
-            self._replayed(ticket)
+            self.replayed(ticket)
             return None
-        return self.engine.broken(ticket, key, fault)
+        return self.engine.attempts.broken(ticket, key, fault)
 
-    def _replayed(self, ticket: Ticket) -> None:
+    def replayed(self, ticket: Ticket) -> None:
         self.tally.replayed += 1
         self.progress.replayed(ticket)
 
-    def _keep(self, rollout: Rollout) -> None:
+    def keep(self, rollout: Rollout) -> None:
         self.engine.ledger.journal.add(rollout)
+        self.count(rollout)
+
+    def count(self, rollout: Rollout) -> None:
+        """A rollout is kept: whoever watches is told, and too many faults in a row stop the shift."""
         self.progress.finished(rollout)
         if not isinstance(rollout.outcome, Fault):
             self.tally.done += 1

@@ -12,7 +12,7 @@ import math
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from whet.errors import BudgetReached, WhetError
 from whet.ledger.account import AttemptReserve, How
@@ -20,9 +20,6 @@ from whet.models.base import Model, Price, Request
 from whet.models.chat.usage import tokens
 from whet.rollout.prompt_size import most_prompt_tokens
 from whet.types import Reply, Usage
-
-if TYPE_CHECKING:
-    from whet.ledger.journal import Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +36,14 @@ class PurseLimits:
         return (self.usd, self.tokens, self.calls, self.seconds) != (None, None, None, None)
 
 
+class AttemptBook(Protocol):
+    """Where attempts are on record before they are sent: a ledger's journal, or the way to one."""
+
+    async def attempt(self, key: str, role: str, reserve: AttemptReserve) -> int: ...
+
+    def settle(self, seq: int, how: How, reserve: AttemptReserve, used: Usage) -> None: ...
+
+
 class Purse:
     """Meters one run. Belongs to one event loop. Without a journal nothing is written, and a kill forgets all of it."""
 
@@ -47,7 +52,7 @@ class Purse:
         limits: PurseLimits = PurseLimits(),
         spent: Usage = Usage(),
         seconds: float = 0.0,
-        journal: Journal | None = None,
+        journal: AttemptBook | None = None,
     ) -> None:
         if limits.usd is not None and spent.usd is None:
             raise WhetError(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -48,6 +48,7 @@ from whet.sandbox.isolation import open_gvisor, open_sandbox
 from whet.types import Outcome, Policy, Reply, Role, Rollout, Ticket, Usage
 
 if TYPE_CHECKING:
+    from whet.rollout.fleet.fleet import Fleet
     from whet.rollout.mcp import McpServer
 
 SESSION, ENDED = "session", "ended"
@@ -111,6 +112,8 @@ class Session:
     """The target's, without a playbook."""
     judge: Seat | None = None
     optimizer: Seat | None = None
+    fleet: Fleet | None = None
+    """Who makes the attempts where it is not this process."""
 
     @classmethod
     @asynccontextmanager
@@ -118,6 +121,9 @@ class Session:
         """Claim the run and have everybody at work; on leaving, record how the session ended and close all of it."""
         refuse_votes(start.config.target, start.env)
         refuse_other_votes(start.config)
+        if start.config.control.shard is not None and start.kind != "eval":
+            raise WhetError("control.shard: decisions need a whole plan, so only evaluations have shards; leave it out")
+        fleet = _fleet(start)
         players = Players()
         target = players.add(start.model, start.config.control.target.width)
         try:
@@ -129,21 +135,22 @@ class Session:
             with claim(start) as ledger, _sharers(start) as sharers:
                 clock = Clock(seconds_of(ledger))
                 ledger.close_lost()
-                limits, spent = _purse_limits(start.config), ledger.account().spent
+                limits, spent = purse_limits(start.config), ledger.account().spent
                 session = cls(
                     start.folder,
                     start.env,
                     ledger,
                     players,
                     Purse(limits, spent + sharers.spent, clock.before + sharers.seconds, ledger.journal),
-                    Works(lambda: open_named_sandbox(start.config.control.sandbox), mcp=_mcp_servers(start.config)),
-                    _attempt_limits(start.config),
+                    Works(lambda: open_named_sandbox(start.config.control.sandbox), mcp=mcp_servers(start.config)),
+                    attempt_limits(start.config),
                     start.config,
                     progress,
                     clock,
                     Policy(target.model.fingerprint, sampling_of(start.config.target.sampling)),
                     judge,
                     optimizer,
+                    fleet,
                 )
                 ledger.add_event(SESSION, planned=start.planned)
                 heart = asyncio.create_task(_beats(ledger))
@@ -157,6 +164,8 @@ class Session:
                     heart.cancel()
                     await session.works.close()
         finally:
+            if fleet is not None:
+                fleet.close()
             await players.close()
 
     def end(self, why: str) -> float:
@@ -256,14 +265,18 @@ class Session:
         if self.judge is not None:
             seats["judge"] = self.judge
         control = self.config.control
-        return Engine(
+        usual = target.player.model.width or 64
+        make: Callable[..., Engine] = Engine
+        if self.fleet is not None:
+            usual, make = self.fleet.usual(target.player), self.fleet.engine
+        return make(
             self.env,
             seats,
             self.ledger,
             self.purse,
             self.works,
             limits=self.limits,
-            concurrency=calls_at_once(control.concurrency or control.target.width or target.player.model.width or 64),
+            concurrency=calls_at_once(control.concurrency or control.target.width or usual),
             patience=control.patience,
         )
 
@@ -309,7 +322,7 @@ class PurseShare:
 def _sharers(start: RunStart) -> Iterator[PurseShare]:
     """The others of the purse. Where there is a limit, one of them spends at a time."""
     root = start.shares or start.folder
-    if not _purse_limits(start.config).any:
+    if not purse_limits(start.config).any:
         yield PurseShare()
         return
     with WriterLock(root / PURSE_LOCK):
@@ -323,6 +336,15 @@ def _sharers(start: RunStart) -> Iterator[PurseShare]:
 
 
 # --------------------------------------------------------------------------------------------- who plays
+
+
+def _fleet(start: RunStart) -> Fleet | None:
+    """The fleet that the config asks for. Where it cannot be had, nothing has been made yet."""
+    if start.config.control.engine == "local":
+        return None
+    from whet.rollout.fleet.on_ray import open_fleet
+
+    return open_fleet(start)
 
 
 def _judge(start: RunStart, players: Players) -> Seat | None:
@@ -344,12 +366,12 @@ def _optimizer(start: RunStart, players: Players) -> Seat | None:
     return Seat(policy, players.beside(start.optimizer, endpoint.width))
 
 
-def _purse_limits(config: PolicyConfig) -> PurseLimits:
+def purse_limits(config: PolicyConfig) -> PurseLimits:
     budget = config.control.budget
     return PurseLimits(budget.usd, budget.tokens, budget.calls, budget.seconds)
 
 
-def _mcp_servers(config: PolicyConfig) -> list[McpServer]:
+def mcp_servers(config: PolicyConfig) -> list[McpServer]:
     if not config.tools.mcp:
         return []
     from whet.rollout.mcp import McpServer
@@ -360,7 +382,7 @@ def _mcp_servers(config: PolicyConfig) -> list[McpServer]:
     ]
 
 
-def _attempt_limits(config: PolicyConfig) -> AttemptLimits:
+def attempt_limits(config: PolicyConfig) -> AttemptLimits:
     return AttemptLimits(
         config.limits.turns, config.limits.tokens, config.control.deadline, config.control.call_timeout
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig
 from whet.envs.base import Environment
-from whet.errors import Interrupted
+from whet.errors import Interrupted, WhetError
 from whet.evals.sample import size_of, stratified_sample
 from whet.evals.table import summary_table
 from whet.keys import playbook_digest
@@ -150,6 +151,7 @@ class EvalPlan:
 
 def plan_evaluation(config: EvalConfig, given: Given = Given()) -> EvalPlan:
     """Build what the config names and draw the sample. Calls no model and writes nothing."""
+    refuse_shard(config)
     env = build_environment(config, given)
     model = given.model or open_model(config.target, config.control.target, env, given.sources)
     refuse_other_judge(config, env)
@@ -179,12 +181,33 @@ async def evaluate_plan(
     async with Session.open(start, progress) as session:
         source = section.playbook
         note_caveats(session, plan.identity.digest, section.split, plan.tasks, playbook=plan.playbook, source=source)
-        tally = await session.work_off(plan.policy, plan.tickets, config.target.model, retry_faults=retry_faults)
-        if section.floor and not tally.stopped and session.judge is None:
+        tickets = shard_of(plan.tickets, config.control.shard, lambda ticket: session.key(plan.policy, ticket))
+        tally = await session.work_off(plan.policy, tickets, config.target.model, retry_faults=retry_faults)
+        first = config.control.shard is None or config.control.shard.startswith("1/")
+        if section.floor and first and not tally.stopped and session.judge is None:
             await play_floor(session, section.split, plan.tasks)
         seconds = session.end(tally.stopped or DONE)
         report = project(start.folder, config, session.ledger)
     return EvalResult(start.folder, report, tally, seconds, _fewer(plan))
+
+
+def refuse_shard(config: EvalConfig) -> None:
+    """A part that does not exist, or that would open a test, is refused before anything is made."""
+    if config.control.shard is None:
+        return
+    part, of = map(int, config.control.shard.split("/"))
+    if part > of:
+        raise WhetError(f"control.shard = '{part}/{of}': there is no such part; give one from 1/{of} to {of}/{of}")
+    if config.eval.split == "test":
+        raise WhetError("control.shard: a test is opened once, by one run; play it whole, with --engine ray")
+
+
+def shard_of(tickets: list[Ticket], shard: str | None, key: Callable[[Ticket], str]) -> list[Ticket]:
+    """The tickets that fall to a shard by their keys: spread evenly, and known without asking anybody."""
+    if shard is None:
+        return tickets
+    part, of = map(int, shard.split("/"))
+    return [ticket for ticket in tickets if int(key(ticket)[:12], 16) % of == part - 1]
 
 
 def _fewer(plan: EvalPlan) -> str:

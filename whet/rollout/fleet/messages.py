@@ -1,0 +1,182 @@
+"""What driver and station say to each other. Plain records: what travels is what stands here."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from whet.config.schema import PolicyConfig
+from whet.ledger.account import AttemptReserve, How
+from whet.types import Fault, Policy, Role, Rollout, Ticket, Usage
+
+# --------------------------------------------------------------------------------------------- to a station
+
+
+@dataclass(frozen=True, slots=True)
+class StationKit:
+    """What a station is set up from, once: the config, and where the run and the user's files lie."""
+
+    version: str
+    config: PolicyConfig
+    run: str
+    home: str
+    path: tuple[str, ...]
+    beat: float
+    """Seconds after which a station that has nothing to say says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatOrder:
+    """A policy to seat, and the model that answers for it: by its name, or with its `body` where that is not enough."""
+
+    role: Role
+    policy: Policy
+    model: str
+    free: bool
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class StationAssignment:
+    """Who plays where, from now on. `view` is the environment as the plan sees it, less the one of the config."""
+
+    fingerprint: str
+    """Of the environment of the config."""
+    view: bytes
+    seats: tuple[SeatOrder, ...]
+    policy: str
+    env: bytes = b""
+    """The environment itself, where its name is not enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayOrder:
+    """Attempt a ticket. One that is `known` is only opened, to compare what would be asked with what was."""
+
+    number: int
+    ticket: Ticket
+    key: str
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """An attempt at a call is paid for and on record under a number."""
+
+    wish: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """An attempt at a call cannot be paid: which budget is reached."""
+
+    wish: int
+    what: str
+    limit: float
+    spent: float
+
+
+# --------------------------------------------------------------------------------------------- from a station
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """Something that an assignment names and that could not be made here; `what` is 'env' or a model's fingerprint."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class GradedRow:
+    """A graded rollout as the ledger has it, made where it was played: whoever writes has only to number it."""
+
+    rollout: Rollout
+    """Without its turns."""
+    row: tuple[Any, ...]
+    transcript: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PlayEnd:
+    """What became of an order: a rollout, a fault that kept it from being played, or the hash of a known request."""
+
+    number: int
+    came: GradedRow | Rollout | Fault | str
+
+
+@dataclass(frozen=True, slots=True)
+class PlayHalt:
+    """An attempt came upon what ends the whole plan: a budget, a service that gave out, or a thing to be mended."""
+
+    number: int
+    why: str
+    kind: str
+    """`budget`, `service`, `user` (a `WhetError`) or `defect`."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptWish:
+    """An attempt at a call that is to be paid for."""
+
+    wish: int
+    key: str
+    role: str
+    reserve: AttemptReserve
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnd:
+    """An attempt at a call is over, and counts as `used`."""
+
+    attempt: int
+    how: How
+    used: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptDone:
+    """An attempt at a call that nobody is paid for and no budget counts: on record once it is over."""
+
+    key: str
+    role: str
+    reserve: AttemptReserve
+    how: How
+    used: Usage
+
+
+# --------------------------------------------------------------------------------------------- the way between
+
+
+def packed(said: Any) -> bytes:
+    return pickle.dumps(said, protocol=5)
+
+
+def unpacked(data: bytes) -> Any:
+    """Only what our own processes wrote comes this way."""
+    return pickle.loads(data)
+
+
+class LinkLost(Exception):
+    """Whoever was at the other end is gone."""
+
+
+class StationLink(Protocol):
+    """The way to one station. Each of the first and the third raises `LinkLost` where there is nobody any more."""
+
+    async def assign(self, assignment: StationAssignment) -> Sequence[Lack]: ...
+
+    def post(self, messages: Sequence[Any]) -> None:
+        """Send and do not wait; whether it arrived shows at the next `collect`."""
+        ...
+
+    async def collect(self) -> Sequence[Any]:
+        """What the station has to say, as soon as there is something; nothing after a beat."""
+        ...
+
+    def kill(self) -> None:
+        """End it, whatever it is at."""
+        ...
