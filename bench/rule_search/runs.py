@@ -32,7 +32,7 @@ WHET, PUBLISHED, UNCAPPED, A_A = "whet", "published", "published_uncapped", "a_a
 PROPOSE, GATE, TEST = 400, 500, 400
 """Tickets of the pools and of the sealed test."""
 
-PROOF = 1600
+PROOF = 4800
 """Tickets of the test split on whose failing ones the truth about an accepted change is computed; no run sees them."""
 
 VOTES = 3
@@ -232,13 +232,11 @@ def config_of(kind: str) -> RulesConfig:
     data: dict[str, Any] = {
         "env": {"name": "groupqc"},
         "target": {"model": "simulated:reviewer", "sampling": {"votes": VOTES}},
-        "train": {"proposer": "miner", "steps": 12, "patience": 2},
+        "train": {"proposer": "miner", "steps": 14, "patience": 3},
         "preset": "published" if kind in (PUBLISHED, UNCAPPED) else "whet",
     }
     if kind == UNCAPPED:
         data["gate"] = {"args": {"max_changed": 1.0}}
-    if kind in (PUBLISHED, UNCAPPED):
-        data["train"]["patience"] = 3
     if kind in (WHET, A_A):
         data["gate"] = {"pace": "brief"}
         data["rules"] = {"candidates": 2}
