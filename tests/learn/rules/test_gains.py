@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from crashes import Crash, crashing
 from rules_shop import LetterShop, brought, removal
-from rules_world import BLUE, GREY, RED, STRICT, SpokenCrates, config, proposing, searched, target
+from rules_world import BLUE, GREY, RED, STRICT, SpokenCrates, config, proposing, searched, target, without_moments
 
 from whet.gate import Decision
 from whet.gate.decision import GuardReading
@@ -136,7 +138,9 @@ def side_target(request: Request) -> str:
     return "pass" if loosed else rare_target(request)
 
 
-def cleared(folder: Path, monkeypatch: pytest.MonkeyPatch, confirm: int, answering: Any = rare_target) -> TrainResult:
+def cleared(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, confirm: int, answering: Any = rare_target, workers: int = 8
+) -> TrainResult:
     monkeypatch.setattr("whet.learn.rules.training.proposer_named", lambda name: Clearer())
     rules = (
         Rule("G0", "A broken seal fails; all else passes."),
@@ -146,6 +150,7 @@ def cleared(folder: Path, monkeypatch: pytest.MonkeyPatch, confirm: int, answeri
         train={"steps": 1, "select": 60, "test": 0},
         rules={"ablations": False, "screen": 0},
         bounds={"false_release": 0.3, "false_block": 0.3, "regressions": 0.1, "confirm": confirm},
+        control={"concurrency": workers},
     )
     env = SpokenCrates(20, 460, 4)
     return searched(folder, settings, optimiser=proposing(), target=answering, env=env, playbook=Playbook(rules=rules))
@@ -173,3 +178,21 @@ def test_harm_where_no_rule_speaks_is_still_the_gates(tmp_path: Path, monkeypatc
     assert record.gains is not None
     assert record.gains.shown
     assert record.fate == "rejected"
+
+
+def test_workers_and_a_crash_make_no_difference_to_what_is_shown_where_it_speaks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def artifacts(folder: str, workers: int) -> dict[str, bytes]:
+        found = without_moments(cleared(tmp_path / folder, monkeypatch, 400, workers=workers).folder)
+        return {name: data for name, data in found.items() if not name.startswith("config")}
+
+    whole = artifacts("one", 1)
+    assert b'"gate_reason":"gain_where_it_speaks"' in whole["rule_candidates.jsonl"].replace(b": ", b":")
+    assert artifacts("three", 3) == whole
+    with monkeypatch.context() as patch:
+        count = crashing(patch, 90, before=True)
+        with contextlib.suppress(Crash):
+            artifacts("crash", 1)
+    assert count[0] >= 90
+    assert artifacts("crash", 1) == whole
