@@ -18,7 +18,7 @@ from whet.gate import Decision
 from whet.gate.decision import GuardReading
 from whet.learn.rules.book import Operation
 from whet.learn.rules.further import FurtherTickets
-from whet.learn.rules.gains import GainHearing, harmless, sign_chance
+from whet.learn.rules.gains import GainWatch, harmless, sign_chance
 from whet.learn.rules.records import GainReading
 from whet.learn.rules.training import RuleSearch
 from whet.learn.rules.types import Proposals, RuleStep
@@ -38,7 +38,7 @@ def read(shop: LetterShop, operation: Operation, rules: list[Rule], confirm: int
     branch, record = brought(shop, operation, rules)
     settings = config(bounds={"confirm": confirm})
     more = FurtherTickets.of(shop, settings)  # type: ignore[arg-type]
-    return asyncio.run(GainHearing(settings, more, 0.025).read(branch, record))
+    return asyncio.run(GainWatch(settings, more, 0.025).read(branch, record))
 
 
 def test_a_removal_that_helps_one_ticket_in_twenty_is_shown_and_draws_nothing_else() -> None:

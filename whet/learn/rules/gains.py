@@ -27,7 +27,7 @@ AGAINST = -1.0
 
 
 @dataclass(slots=True)
-class GainHearing:
+class GainWatch:
     """Both books on the tickets on which they differ to the letter."""
 
     config: RulesConfig

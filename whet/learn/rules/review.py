@@ -14,7 +14,7 @@ from whet.keys import digest
 from whet.learn.candidate import Candidate
 from whet.learn.judge import Judge, Judgement
 from whet.learn.rules.config import RulesConfig
-from whet.learn.rules.gains import GainHearing, harmless
+from whet.learn.rules.gains import GainWatch, harmless
 from whet.learn.rules.records import BranchRound, Fate, OperationRecord
 from whet.learn.rules.releases import ReleaseWatch
 from whet.learn.rules.screen import TicketScreen, regressions
@@ -37,7 +37,7 @@ class RuleReview:
     judge: Judge
     config: RulesConfig
     watch: ReleaseWatch
-    hearing: GainHearing | None
+    hearing: GainWatch | None
     """None where the gate is not one with a promise that could be kept on further tickets."""
     share: float
     tried: list[TriedOperation] = field(default_factory=list)

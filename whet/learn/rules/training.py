@@ -26,7 +26,7 @@ from whet.learn.rules.cases import hard_cases
 from whet.learn.rules.config import RulesConfig
 from whet.learn.rules.distil import DistilledChats, distil
 from whet.learn.rules.filters import PoolWords, admitted
-from whet.learn.rules.gains import GainHearing
+from whet.learn.rules.gains import GainWatch
 from whet.learn.rules.mission import first_book, one_mission, refuse_strange_golden
 from whet.learn.rules.noise import NoiseFloor, measure_noise
 from whet.learn.rules.pool import ProposePool
@@ -93,7 +93,7 @@ class RuleSearch(Training):
         self.books = [(0, book, self._moment("start"))]
         watch = ReleaseWatch.of(self.shop, self.config)
         paired = isinstance(self.shop.gate, PairedGate)
-        hearing = GainHearing(self.config, watch.more, self.alpha) if paired else None
+        hearing = GainWatch(self.config, watch.more, self.alpha) if paired else None
         self.review = RuleReview(self.shop, self.judge, self.config, watch, hearing, self.share)
         if not self.config.rules.audit_only and self.proposer is None:
             self.proposer = proposer_named(self.config.train.proposer)
