@@ -41,10 +41,15 @@ class LetterShop:
         parts = {"false_release": float(released and failing), "failing": float(failing)}
         return Score(int(released != failing), 1.0, 1.0, parts)
 
-    async def roll(self, purpose: str, policy: Policy, tasks: Sequence[int], split: str) -> tuple[Any, ...]:
+    async def roll(
+        self, purpose: str, policy: Policy, tasks: Sequence[int], split: str, draws: int = 1
+    ) -> tuple[Any, ...]:
         self.asked += tasks
         return tuple(
-            SimpleNamespace(ticket=Ticket(purpose, "select", index), score=self.score(policy, index, purpose))
+            SimpleNamespace(
+                ticket=Ticket(purpose, "select", index, draw), score=self.score(policy, index, f"{purpose} {draw}")
+            )
+            for draw in range(draws)
             for index in tasks
         )
 

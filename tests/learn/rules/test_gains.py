@@ -14,11 +14,11 @@ from crashes import Crash, crashing
 from rules_shop import LetterShop, brought, removal
 from rules_world import BLUE, GREY, RED, STRICT, SpokenCrates, config, proposing, searched, target, without_moments
 
-from whet.gate import Decision
+from whet.gate import Decision, Draw
 from whet.gate.decision import GuardReading
 from whet.learn.rules.book import Operation
 from whet.learn.rules.further import FurtherTickets
-from whet.learn.rules.gains import GainWatch, harmless, sign_chance
+from whet.learn.rules.gains import GainWatch, drawn_again, harmless, sign_chance, waits
 from whet.learn.rules.records import GainReading
 from whet.learn.rules.training import RuleSearch
 from whet.learn.rules.types import Proposals, RuleStep
@@ -107,6 +107,27 @@ def test_a_gate_that_shows_nothing_must_still_rule_out_harm() -> None:
     assert harmless(decision(), 40, 0.05, 0.08), "a book differs from itself on as many"
     assert not harmless(decision(reason="regressions"), 20, 0.05, 0.0)
     assert not harmless(decision(seen=0), 0, 0.05, 0.0)
+
+
+def test_a_bound_that_one_draw_does_not_hold_gets_a_second_of_both_sides() -> None:
+    shop = LetterShop(sealed, select=120, slip=0.1)
+    branch, record = brought(shop, removal(), [Rule("G1", STRICT, predicate=BLUE)])
+    assert record.policy is not None
+    first = []
+    for arm, policy in (("incumbent", branch.policy), ("candidate", record.policy)):
+        rolled = asyncio.run(shop.roll("select", policy, shop.select, "select"))
+        first += [(Draw(arm, task, 0), shop.gate.read(said.score)) for task, said in enumerate(rolled)]  # type: ignore[arg-type]
+    loose = GuardReading("false_release", 0.1, 0.2, 0.05, 0.9, "failing", 30)
+    once = decision(draws=tuple(first), guards=(loose,), seen=120)
+    assert waits(once)
+    twice = asyncio.run(drawn_again(shop, shop.gate.guards, branch, record.policy, once))  # type: ignore[arg-type]
+    assert [draw.draw for draw, _ in twice.draws].count(1) == 240
+    assert len(twice.draws) == len({draw for draw, _ in twice.draws}) == 480
+    failing = sum(sealed(shop.env.task("select", index)) for index in shop.select)
+    assert twice.guards[0].tasks == failing
+    assert abs(twice.guards[0].difference) < 0.1
+    assert not waits(decision()), "nothing is left to wait for"
+    assert not waits(decision(reason="guard", guards=(loose,)))
 
 
 class Clearer:

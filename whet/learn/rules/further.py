@@ -7,6 +7,7 @@ and costs draws only where it speaks. Looks are taken at growing numbers of tick
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -99,3 +100,10 @@ def further_tickets(shop: Workshop, config: RulesConfig) -> tuple[int, ...]:
     rest = [index for index in range(size) if index not in used]
     random.Random(seed_for("rules", CONFIRM, config.train.seed)).shuffle(rest)
     return tuple(rest[:most])
+
+
+def mean_at(readings: Sequence[Reading], place: int) -> float | None:
+    """The mean of what draws read at one place; None where none of them reports it."""
+    found = [reading[place] for reading in readings if reading is not None]
+    told = [value for value in found if value is not None]
+    return math.fsum(told) / len(told) if told else None

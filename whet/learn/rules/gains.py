@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whet.gate.decision import Decision
-from whet.gate.evidence import Reading
+from whet.gate.evidence import Arm, Draw, Reading
+from whet.gate.guard import Guard
 from whet.learn.rules.config import RulesConfig
-from whet.learn.rules.further import FurtherTickets
+from whet.learn.rules.further import FurtherTickets, mean_at
 from whet.learn.rules.records import Branch, GainReading, OperationRecord
+from whet.learn.workshop import SELECT, Workshop
+from whet.types import Policy, Score
 
 METRIC = "utility"
 
@@ -71,6 +74,43 @@ def sign_chance(better: int, worse: int) -> float:
     pairs = better + worse
     ways = sum(math.comb(pairs, many) for many in range(better, pairs + 1))
     return ways / (1 << pairs)
+
+
+def waits(decision: Decision) -> bool:
+    """Whether the gate ended for want of a gain before a bound on harm was held that may be, with more draws."""
+    return decision.reason == "not_shown" and any(
+        not guard.held for guard in decision.guards if guard.level is not None
+    )
+
+
+async def drawn_again(
+    shop: Workshop, guards: Sequence[Guard], branch: Branch, candidate: Policy, decision: Decision
+) -> Decision:
+    """The decision with a second draw of both sides on every ticket of the gate, and its guards read anew."""
+    more: list[tuple[Draw, Reading]] = []
+    sides: tuple[tuple[Arm, Policy], ...] = (("incumbent", branch.policy), ("candidate", candidate))
+    for arm, policy in sides:
+        rolled = await shop.roll(SELECT, policy, shop.select, draws=2, split="select")
+        found = {(rollout.ticket.index, rollout.ticket.draw): rollout.score for rollout in rolled}
+        held = {(draw.task, draw.draw) for draw, _ in decision.draws if draw.arm == arm}
+        taken = branch.bank.taken if arm == "incumbent" else (0,) * len(shop.select)
+        for task, index in enumerate(shop.select):
+            for number in range(taken[task], 2):
+                score = found.get((index, number))
+                if (task, number) not in held and isinstance(score, Score):
+                    more.append((Draw(arm, task, number), shop.gate.read(score)))
+    draws = (*decision.draws, *more)
+    rows: list[list[Reading]] = [list(row) for row in branch.bank.readings]
+    after: list[list[Reading]] = [[] for _ in rows]
+    for draw, reading in draws:
+        (after if draw.arm == "candidate" else rows)[draw.task].append(reading)
+    read = []
+    for place, (guard, known) in enumerate(zip(guards, decision.guards, strict=True), start=1):
+        both = ((mean_at(old, place), mean_at(new, place)) for old, new in zip(rows, after, strict=True))
+        moved = [new - old for old, new in both if old is not None and new is not None]
+        mean = math.fsum(moved) / len(moved) if moved else math.nan
+        read.append(replace(known, difference=mean, harm=guard.worst(moved), tasks=len(moved)))
+    return replace(decision, draws=draws, guards=tuple(read))
 
 
 def harmless(decision: Decision, regressions: int, most: float, flips: float) -> bool:

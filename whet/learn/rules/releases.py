@@ -16,7 +16,7 @@ from statistics import NormalDist
 from whet.gate.evidence import Reading
 from whet.learn.rules.book import RuleBook
 from whet.learn.rules.config import RulesConfig
-from whet.learn.rules.further import FurtherTickets
+from whet.learn.rules.further import FurtherTickets, mean_at
 from whet.learn.rules.records import Branch, OperationRecord, ReleaseReading
 from whet.learn.workshop import Workshop
 from whet.types import Task
@@ -56,7 +56,7 @@ class ReleaseWatch:
         for draw, reading in record.judgement.decision.draws if record.judgement is not None else ():
             (after if draw.arm == "candidate" else before)[draw.task].append(reading)
         known = [task for task in before if before[task]]
-        failing = [task for task in known if _mean(before[task], place) is not None]
+        failing = [task for task in known if mean_at(before[task], place) is not None]
         if not failing:
             return None
         drawn = [task for task in known if after[task]]
@@ -69,7 +69,7 @@ class ReleaseWatch:
             beyond = [task for task in self.more.tickets[done:size] if speaks(self.more.task(task))]
             done = size
             old = await self.more.drawn(branch.policy, beyond)
-            fails = [task for task in beyond if _mean([old.get(task)], place) is not None]
+            fails = [task for task in beyond if mean_at([old.get(task)], place) is not None]
             new = await self.more.drawn(record.policy, fails)
             harms += [_harm([old[task]], [new.get(task)], place) for task in fails]
             if seen := len(drawn) + size:
@@ -106,11 +106,5 @@ class ReleaseWatch:
 
 def _harm(before: Sequence[Reading], after: Sequence[Reading], place: int) -> float:
     """How much more often a failing ticket is released; a candidate without an answer is taken to release it."""
-    old, new = _mean(before, place), _mean(after, place)
+    old, new = mean_at(before, place), mean_at(after, place)
     return (1.0 if new is None else new) - (0.0 if old is None else old)
-
-
-def _mean(readings: Sequence[Reading], place: int) -> float | None:
-    found = [reading[place] for reading in readings if reading is not None]
-    told = [value for value in found if value is not None]
-    return math.fsum(told) / len(told) if told else None

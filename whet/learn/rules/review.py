@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from whet.gate.decide import DECISION
+from whet.gate.paired import PairedGate
 from whet.keys import digest
 from whet.learn.candidate import Candidate
 from whet.learn.judge import Judge, Judgement
 from whet.learn.rules.config import RulesConfig
-from whet.learn.rules.gains import GainWatch, harmless
+from whet.learn.rules.gains import GainWatch, drawn_again, harmless, waits
 from whet.learn.rules.records import BranchRound, Fate, OperationRecord
 from whet.learn.rules.releases import ReleaseWatch
 from whet.learn.rules.screen import TicketScreen, regressions
@@ -83,6 +84,10 @@ class RuleReview:
         if judged.action == "skip_identical":
             self.settle(part, record, "identical", "the policy would be told the same")
             return False
+        gate = self.shop.gate
+        if record.gains is not None and waits(judged.decision) and isinstance(gate, PairedGate):
+            again = await drawn_again(self.shop, gate.guards, branch, record.policy, judged.decision)
+            judged = self._instead(judged, replace(judged, decision=again))
         record.regressions = regressions(self.shop, branch, judged)
         judged = record.judgement = self._heard(record, judged)
         passed = judged.action == "pass"
@@ -105,12 +110,16 @@ class RuleReview:
         if record.gains is None or not harmless(decision, len(record.regressions), most, self.flips):
             return judged
         heard = replace(decision, verdict="accept", reason=SPOKEN, detail=str(record.gains), alpha=self.alpha)
-        found = replace(judged, decision=heard, action="pass")
-        self.judge.judgements[self.judge.judgements.index(judged)] = found
+        found = self._instead(judged, replace(judged, decision=heard, action="pass"))
         purpose = f"{judged.purpose}/spoken"
         key, ledger = digest(DECISION, purpose), self.shop.ledger
         if ledger.effect(key, "", purpose) is None:
             ledger.add_effect(key, DECISION, purpose, "", replace(heard, draws=()).as_data())
+        return found
+
+    def _instead(self, judged: Judgement, found: Judgement) -> Judgement:
+        """`found` in the place of a judgement, also where the judge keeps it."""
+        self.judge.judgements[self.judge.judgements.index(judged)] = found
         return found
 
     @property
