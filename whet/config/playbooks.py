@@ -93,6 +93,10 @@ def _guidance(path: Path, data: dict[str, Any]) -> list[dict[str, Any]]:
                 f"{path}: rule {rule} is active in 'metadata' and not among 'experiences'; add it there, or set its "
                 "status to 'retired'"
             )
+        if rule == "G0" and about["scope"] not in ("", mission):
+            raise WhetError(
+                f"{path}: its rules are under {mission!r} and its G0 is of {about['scope']!r}; name one mission"
+            )
         if about.get("text", text) != text:
             about.pop("predicate", None)  # it says where the rule spoke before somebody worded it anew
         fields = {name: about[name] for name in ("scope", "parent", "created", "retired", "predicate") if name in about}

@@ -8,64 +8,32 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rules_world import BLUE, STRICT, CrateLanguage, SpokenCrates, config
+from rules_shop import LetterShop, brought, removal
+from rules_world import BLUE, STRICT, config
 
-from whet.evals.metric import Metric
-from whet.gate import Decision, Draw, Guard, PairedGate
-from whet.learn.rules.book import Operation, RuleBook
-from whet.learn.rules.predicate import verdict_by
-from whet.learn.rules.records import Branch, OperationRecord, ReleaseReading
-from whet.learn.rules.releases import ReleaseWatch, further_tickets
-from whet.types import Policy, Rule, Score, Task, Ticket
+from whet.gate import Decision, Draw
+from whet.learn.rules.book import Operation
+from whet.learn.rules.further import further_tickets
+from whet.learn.rules.records import ReleaseReading
+from whet.learn.rules.releases import ReleaseWatch
+from whet.types import Rule, Task
 
 SOUTH = {"verdict": "pass", "site": "south"}
 
 
-class Shop:
-    """Answers by what a book says to the letter, and counts what it is asked. `fails`: whether a crate truly fails."""
-
-    def __init__(self, fails: Any, select: int = 200, size: int = 1000) -> None:
-        self.env = SpokenCrates(select=size)
-        self.select = tuple(range(select))
-        self.gate = PairedGate(pace="brief", guards=(Guard(Metric("false_release"), 0.05, "down", 0.9, "failing"),))
-        self.fails = fails
-        self.asked: list[int] = []
-
-    def score(self, policy: Policy, index: int) -> Score:
-        task = self.env.task("select", index)
-        released = verdict_by(CrateLanguage(), policy.playbook.told, task, "fail") == "pass"
-        failing = self.fails(task)
-        parts = {"false_release": float(released and failing), "failing": float(failing)}
-        return Score(int(released != failing), 1.0, 1.0, parts)
-
-    async def roll(self, purpose: str, policy: Policy, tasks: Sequence[int], split: str) -> tuple[Any, ...]:
-        self.asked += tasks
-        return tuple(
-            SimpleNamespace(ticket=Ticket(purpose, "select", index), score=self.score(policy, index)) for index in tasks
-        )
-
-
-def read(shop: Shop, operation: Operation, rules: Sequence[Rule], **bounds: Any) -> ReleaseReading | None:
+def read(shop: LetterShop, operation: Operation, rules: Sequence[Rule], **bounds: Any) -> ReleaseReading | None:
     """The reading of one operation on a book, after a gate that drew both books once on every ticket."""
-    settings = config(bounds=bounds)
-    book = RuleBook((Rule("G0", "A broken seal fails."), *rules), 9)
-    after = book.apply(operation, 1)
-    assert isinstance(after, RuleBook)
-    policies = [Policy("m", playbook=each.within(Policy("m").playbook)) for each in (book, after)]
+    branch, record = brought(shop, operation, rules)
+    assert record.policy is not None
     draws = [
         (Draw(arm, task, 0), shop.gate.read(shop.score(policy, task)))
-        for arm, policy in zip(("incumbent", "candidate"), policies, strict=True)
+        for arm, policy in zip(("incumbent", "candidate"), (branch.policy, record.policy), strict=True)
         for task in shop.select
     ]
     decision = Decision("accept", "paired", "gain_shown", "", draws=tuple(draws))
-    branch = Branch("b0", policies[0], book, shop.gate.open(len(shop.select)))
-    record = OperationRecord(1, "b0", 0, operation, book=after, policy=policies[1])
     record.judgement = SimpleNamespace(decision=decision)  # type: ignore[assignment]
-    return asyncio.run(ReleaseWatch.of(shop, settings).read(branch, record))  # type: ignore[arg-type]
-
-
-def removal(rule: str = "G1") -> Operation:
-    return Operation("remove", target=rule)
+    watch = ReleaseWatch.of(shop, config(bounds=bounds))  # type: ignore[arg-type]
+    return asyncio.run(watch.read(branch, record))
 
 
 def unwritten(task: Task) -> bool:
@@ -75,7 +43,7 @@ def unwritten(task: Task) -> bool:
 
 
 def test_a_removal_that_releases_what_no_other_rule_fails_is_refused() -> None:
-    found = read(Shop(unwritten), removal(), [Rule("G1", STRICT, predicate=BLUE)], confirm=400)
+    found = read(LetterShop(unwritten), removal(), [Rule("G1", STRICT, predicate=BLUE)], confirm=400)
     assert found is not None
     assert found.rise > 0.03
     assert not found.holds
@@ -85,14 +53,14 @@ def test_a_removal_that_releases_what_no_other_rule_fails_is_refused() -> None:
 def test_it_holds_once_another_rule_fails_the_same() -> None:
     hidden = {"verdict": "fail", "colour": "blue", "site": "north", "load": "fragile"}
     rules = [Rule("G1", STRICT, predicate=BLUE), Rule("G2", "Such a crate fails.", predicate=hidden)]
-    found = read(Shop(unwritten), removal(), rules, confirm=400)
+    found = read(LetterShop(unwritten), removal(), rules, confirm=400)
     assert found is not None
     assert found.holds
     assert found.rise == 0.0
 
 
 def test_further_tickets_are_drawn_only_where_the_change_speaks_and_the_candidate_only_where_they_fail() -> None:
-    shop = Shop(lambda task: task.data["seal"] == "broken")
+    shop = LetterShop(lambda task: task.data["seal"] == "broken")
     found = read(shop, removal(), [Rule("G1", STRICT, predicate=BLUE)], confirm=400)
     assert found is not None
     assert found.holds
@@ -106,7 +74,10 @@ def test_further_tickets_are_drawn_only_where_the_change_speaks_and_the_candidat
 def test_more_tickets_rule_out_less() -> None:
     few, many = (
         read(
-            Shop(lambda task: task.data["seal"] == "broken"), removal(), [Rule("G1", STRICT, predicate=BLUE)], confirm=n
+            LetterShop(lambda task: task.data["seal"] == "broken"),
+            removal(),
+            [Rule("G1", STRICT, predicate=BLUE)],
+            confirm=n,
         )
         for n in (0, 800)
     )
@@ -118,7 +89,7 @@ def test_more_tickets_rule_out_less() -> None:
 
 def test_a_rule_that_says_pass_is_looked_at_where_nothing_else_blocks() -> None:
     freeing = Operation("upsert", "Crates from the south pass.", predicate=SOUTH)
-    shop = Shop(lambda task: task.data["seal"] == "broken")
+    shop = LetterShop(lambda task: task.data["seal"] == "broken")
     found = read(shop, freeing, [], confirm=400)
     assert found is not None
     assert found.rise > 0.3
@@ -128,13 +99,26 @@ def test_a_rule_that_says_pass_is_looked_at_where_nothing_else_blocks() -> None:
 
 @pytest.mark.parametrize("predicate", [None, {"verdict": "fail", "colour": "red"}])
 def test_what_does_not_say_where_it_speaks_and_what_can_release_nothing_costs_no_draw(predicate: Any) -> None:
-    shop = Shop(unwritten)
+    shop = LetterShop(unwritten)
     found = read(shop, Operation("upsert", "Red crates fail.", predicate=predicate), [], confirm=400)
     assert found is None or (found.holds and found.tickets == 0)
     assert not shop.asked
 
 
 def test_further_tickets_are_none_of_the_gates() -> None:
-    shop, settings = Shop(unwritten, select=90, size=100), config(bounds={"confirm": 50})
+    shop, settings = LetterShop(unwritten, select=90, size=100), config(bounds={"confirm": 50})
     assert sorted(further_tickets(shop, settings)) == list(range(90, 100))  # type: ignore[arg-type]
     assert further_tickets(shop, config(bounds={"confirm": 0})) == ()  # type: ignore[arg-type]
+
+
+def test_an_early_look_has_no_easier_limit_and_a_higher_bar() -> None:
+    """One release in 4,000 tickets: an early look does not rule out enough, all of them do."""
+    shop = LetterShop(lambda task: task.data["seal"] == "broken", select=60, size=4060)
+    leaving = removal(), [Rule("G1", STRICT, predicate=BLUE)]
+    few = read(shop, *leaving, confirm=700)
+    many = read(shop, *leaving, confirm=4000)
+    assert few is not None
+    assert many is not None
+    assert many.limit == 0.0085 < few.limit
+    assert many.failing < few.failing * 3, "nothing speaks against it, so a look that is not the last is enough"
+    assert many.upper <= many.limit

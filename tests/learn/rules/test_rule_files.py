@@ -196,6 +196,13 @@ def test_a_rule_that_somebody_worded_anew_has_lost_its_predicate(tmp_path: Path)
     assert {rule.id: rule.predicate for rule in read_playbook(str(anew)).rules} == {"G0": None, "G1": None}
 
 
+def test_a_guidance_that_names_two_missions_is_refused(tmp_path: Path) -> None:
+    about = {"G0": {"text": "A broken seal fails.", "status": "active", "scope": "yard 1"}}
+    file = edited(tmp_path, metadata=about)
+    with pytest.raises(WhetError, match="its rules are under 'yard 0' and its G0 is of 'yard 1'"):
+        read_playbook(str(file))
+
+
 def test_the_book_of_another_mission_is_refused(tmp_path: Path) -> None:
     file = edited(tmp_path)
     file.write_text(file.read_text().replace("yard 0", "yard 7"))

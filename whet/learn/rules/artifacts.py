@@ -34,7 +34,7 @@ class RuleFiles:
 
     def write(self, folder: Path, search: RuleSearch) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        further = () if search.config.rules.audit_only else search.review.watch.further
+        further = () if search.config.rules.audit_only else search.review.watch.more.tickets
         pools = {"train": search.tasks, "select": search.shop.select, "confirm": further}
         write_json(folder / "splits.json", {name: list(tickets) for name, tickets in pools.items()})
         self._write_books(folder, search)
@@ -128,6 +128,9 @@ def _figures(search: RuleSearch, record: OperationRecord) -> dict[str, Any]:
         row |= {f"{name}_change": guard["difference"], f"{name}_bound": guard["harm"], f"{name}_limit": guard["bound"]}
     releases = record.releases
     row |= {f"release_{name}": getattr(releases, name, None) for name in ("tickets", "rise", "upper", "limit")}
+    gains = record.gains
+    told = ("tickets", "better", "worse", "chance", "alpha")
+    row |= {f"spoken_{name}": getattr(gains, name, None) for name in told}
     return row | (search.noise.as_data() if search.noise else {})
 
 

@@ -70,10 +70,10 @@ class BoundsSection(Section):
     )
     level: float = Field(default=0.9, ge=0.5, lt=1, description="level of these bounds, one-sided")
     slight: float = Field(
-        default=0.0075, ge=0, description="the same as false_release where rules say which tickets they are about"
+        default=0.0085, ge=0, description="the same as false_release where rules say which tickets they are about"
     )
     confirm: int = Field(
-        default=1500, ge=0, description="further select tickets: on those that a change could release it is confirmed"
+        default=9000, ge=0, description="further select tickets: a change is looked at on those that its rules speak of"
     )
     regressions: float = Field(
         default=0.05, ge=0, le=1, description="share of gate tickets that may go from right to wrong"

@@ -42,7 +42,11 @@ class RulesLearner(Learner):
         return (
             f"at most {section.steps} rounds, {config.rules.candidates} operations each by {section.proposer}, "
             f"until {section.patience} rounds bring nothing; beam {section.beam}"
-            + (f"; up to {config.bounds.confirm} further select tickets for each book" if config.bounds.confirm else "")
+            + (
+                f"; up to {config.bounds.confirm} further select tickets where rules speak"
+                if config.bounds.confirm
+                else ""
+            )
         )
 
     def beside(self, folder: Path) -> dict[str, Any]:

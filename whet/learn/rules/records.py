@@ -63,6 +63,8 @@ class ReleaseReading:
     rise: float
     upper: float
     limit: float
+    lower: float
+    """What is past the limit where this is: at a look that is not the last the lower bound, at the last the rise."""
 
     @property
     def holds(self) -> bool:
@@ -70,13 +72,36 @@ class ReleaseReading:
 
     @property
     def hopeless(self) -> bool:
-        """Whether what was seen is past the limit already, chance aside."""
-        return self.rise > self.limit
+        """Whether what was seen is past the limit already."""
+        return self.lower > self.limit
 
     def __str__(self) -> str:
         return (
             f"false releases move by {self.rise:+.4f} of the failing tickets, at most by {self.upper:.4f}; "
             f"{self.limit:.4f} is the limit ({self.tickets} failing tickets that it speaks of)"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GainReading:
+    """Pairs of answers on tickets on which two books differ to the letter, and how often chance would do as well."""
+
+    tickets: int
+    better: int
+    worse: int
+    chance: float
+    alpha: float
+    worth: float
+    """The sum of what the pairs differ by in utility, 0 where nothing prices errors."""
+
+    @property
+    def shown(self) -> bool:
+        return self.chance <= self.alpha and self.worth >= 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"where its rules speak {self.better} of {self.tickets} tickets are better and {self.worse} worse; chance "
+            f"does that {self.chance:.2g} of the time, and {self.alpha:.2g} is the limit"
         )
 
 
@@ -112,6 +137,7 @@ class OperationRecord:
     screen: ScreenReading | None = None
     judgement: Judgement | None = None
     releases: ReleaseReading | None = None
+    gains: GainReading | None = None
     fate: Fate = "refused"
     detail: str = ""
     regressions: tuple[Mapping[str, Any], ...] = ()

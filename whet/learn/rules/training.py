@@ -26,6 +26,7 @@ from whet.learn.rules.cases import hard_cases
 from whet.learn.rules.config import RulesConfig
 from whet.learn.rules.distil import DistilledChats, distil
 from whet.learn.rules.filters import PoolWords, admitted
+from whet.learn.rules.gains import GainWatch
 from whet.learn.rules.mission import first_book, one_mission, refuse_strange_golden
 from whet.learn.rules.noise import NoiseFloor, measure_noise
 from whet.learn.rules.pool import ProposePool
@@ -91,7 +92,9 @@ class RuleSearch(Training):
         self.branches = [Branch(FIRST, start, book, self.judge.bank)]
         self.books = [(0, book, self._moment("start"))]
         watch = ReleaseWatch.of(self.shop, self.config)
-        self.review = RuleReview(self.shop, self.judge, self.config, watch, self.share)
+        paired = isinstance(self.shop.gate, PairedGate)
+        hearing = GainWatch(self.config, watch.more, self.alpha) if paired else None
+        self.review = RuleReview(self.shop, self.judge, self.config, watch, hearing, self.share)
         if not self.config.rules.audit_only and self.proposer is None:
             self.proposer = proposer_named(self.config.train.proposer)
 
@@ -108,6 +111,7 @@ class RuleSearch(Training):
         try:
             if self.config.rules.floor:
                 self.noise = await measure_noise(self.shop, self.branches[0].policy, self.alpha)
+                self.review.flips = self.noise.flips
                 self.moved()
             idle = 0
             for number in range(1, self.config.train.steps + 1):
