@@ -129,7 +129,7 @@ def dbpedia(d: Draw) -> Row:
     return {"label": label, "title": d.name(), "content": d.text(label, 3)}
 
 
-@schema("yahoo_answers.csv", "topic", "choice", "question_title", "question_content|best_answer")
+@schema("yahoo_answers.csv", "topic|best_answer", "choice|f1", "question_title", "question_content|best_answer")
 def yahoo(d: Draw) -> Row:
     topic = d.pick("Health", "Sports", "Science & Mathematics", "Family & Relationships")
     return {"id": d.k, "topic": topic, "question_title": d.ask(topic), "question_content": d.text(topic), "best_answer": d.text(topic, 3)}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whet.envs.data.checks.number import last_number
+from whet.envs.data.columns import words_of
 from whet.envs.data.source import DataSource
 from whet.envs.data.template import cell
 
@@ -20,7 +21,6 @@ WRITTEN_NA = frozenset({"NA", "<NA>"})
 
 _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T]\d\d?:\d\d.*)?|\d\d?[-/.]\d\d?[-/.]\d{2,4}")
 _ADDRESS = re.compile(r"https?://\S+|\S+@\S+\.\w+|\d+\.\d+\.\d+\.\d+")
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
 _SIGN = re.compile(r"[=<>{(\[;*+\\|&^_]")
 
@@ -52,9 +52,8 @@ def is_code(text: str) -> bool:
     return len(signs) + text.startswith(("  ", "\t")) > 1
 
 
-def words_of(column: str) -> tuple[str, ...]:
-    """The words of a column's name; of a nested one, those of its last part."""
-    return tuple(word.casefold() for word in _WORD.findall(column.rpartition(".")[2]))
+MOST_LABELS = 200
+"""Labels that a file may have, where each comes again and again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,9 @@ class ColumnProfile:
     @property
     def is_categorical(self) -> bool:
         """Whether a few short values return often."""
-        return 1 < self.distinct <= min(20, self.filled // 3) and self.longest <= 40
+        few = 1 < self.distinct <= min(20, self.filled // 3)
+        often = 1 < self.distinct <= min(MOST_LABELS, self.filled // 4) and self.numbers < 0.5 and self.words <= 4
+        return (few or often) and self.longest <= 40
 
     @property
     def is_token(self) -> bool:
