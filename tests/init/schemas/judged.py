@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from init.datasets import Reading
-from init.schemas import exports, questions, tables, texts
+from init.schemas import exports, made_up, questions, tables, texts
 from init.schemas.draw import Schema
 
 from whet.envs.data.arguments import present, settle
@@ -16,7 +16,11 @@ from whet.errors import WhetError
 
 EVERY: tuple[Schema, ...] = (*texts.ALL, *questions.ALL, *exports.ALL, *tables.ALL)
 BUILT = tuple(schema for schema in EVERY if not schema.is_apart)
+"""What the reader was built with."""
 APART = tuple(schema for schema in EVERY if schema.is_apart)
+"""What it saw when it was done."""
+MADE_UP = made_up.ALL
+"""What was written when it had learned from `BUILT`, and taught it something in turn."""
 
 
 def read(schema: Schema, folder: Path) -> tuple[DataSource, DataProposal]:

@@ -58,8 +58,13 @@ def _spelled_list(text: str) -> list[str] | None:
         return None
     if not isinstance(read, list):
         return None
-    names = [value.get("name") if isinstance(value, dict) else value for value in read]
+    names = [value.get("name") if _is_flat(value) else value for value in read]
     return names if all(isinstance(name, str) for name in names) else None
+
+
+def _is_flat(value: Any) -> bool:
+    """Whether it is an object without parts that have parts."""
+    return isinstance(value, dict) and not any(isinstance(part, dict | list) for part in value.values())
 
 
 def _ends(cells: Sequence[Any]) -> list[str] | None:

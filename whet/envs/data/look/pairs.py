@@ -10,7 +10,7 @@ from whet.envs.data.look.beside import asked_together
 from whet.envs.data.look.clues import answered, asked, saying
 from whet.envs.data.look.options import OptionSet, option_sets, picks
 from whet.envs.data.look.view import FileView
-from whet.envs.data.look.vocabulary import AMOUNTS, ANSWER_WORDS, WEAK_ANSWERS, named_alike, partners, within
+from whet.envs.data.look.vocabulary import AMOUNTS, ANSWER_WORDS, COMPANIONS, KIND_WORDS, WEAK_ANSWERS, named_alike, partners, within
 from whet.envs.data.profile import is_missing
 from whet.envs.data.template import cell
 from whet.errors import WhetError
@@ -27,10 +27,13 @@ CLEARLY = 0.3
 PARTNERS, ALIKE, ASKS = 4.0, 0.5, 1.5
 """For names that belong together, for names that begin alike, for an answer by name to a text that asks."""
 
+OF_A_KIND = -2.5
+"""For a category of questions, where they have an answer by name."""
+
 FOUND = 1.0
 """For short values that stand in the text that is asked about, as an answer that is read from it does."""
 
-NEAR = 1.25
+NEAR = 1.6
 """Two columns whose weights differ by less than this are rivals."""
 
 LIKELIEST = 3
@@ -67,8 +70,7 @@ def guess(view: FileView, taken: Collection[str], answer: str = "", questions: C
     if questions:
         asking = dict.fromkeys(questions, 0.0)
         saying_it = {name: weight for name, weight in saying_it.items() if name not in questions}
-    is_table = not questions and not any(view.is_text(name) or view.columns[name].lists for name in asking)
-    is_table = is_table and len(free) > 3
+    is_table = not questions and len(free) > 3 and not any(_is_told(view, name) for name in asking)
     pairs = _weighed(view, asking, saying_it, picked, is_table)
     if not pairs:
         columns = ", ".join(view.source.columns)
@@ -82,6 +84,13 @@ def guess(view: FileView, taken: Collection[str], answer: str = "", questions: C
     return ColumnGuess(question, spoken, others, picked.get(found_answer), is_table)
 
 
+def _is_told(view: FileView, name: str) -> bool:
+    """Whether a column is more than a cell of a table: a text, a list, an object, or called like what is asked."""
+    column = view.columns[name]
+    named = bool(set(words_of(name)) & (COMPANIONS | {"q"})) and not column.numbers
+    return view.is_text(name) or bool(column.lists or column.objects) or column.asks > 0.5 or named
+
+
 Weighed = tuple[float, str, str]
 
 
@@ -93,6 +102,7 @@ def _weighed(
     is_table: bool,
 ) -> list[Weighed]:
     """All pairs with their weights."""
+    has_answer = any(set(words_of(name)) & {"answer", "answers"} for name in saying_it)
     likely = sorted(asking, key=lambda name: -asking[name])[:LIKELIEST]
     pairs: list[Weighed] = []
     for question in asking:
@@ -101,9 +111,10 @@ def _weighed(
             if question == answer or within(question, answer):
                 continue
             together = PICKS if answer in picked else told.get(answer, 0.0)
-            together += ALIKE * named_alike(question, answer) + PARTNERS * partners(question, answer)
-            named = bool(set(words_of(answer)) & {"answer", "answers"})
-            together += ASKS * (view.columns[question].asks > 0.5 and named)
+            asks = view.columns[question].asks > 0.5
+            answers = ASKS * (asks and bool(set(words_of(answer)) & {"answer", "answers"}))
+            together += ALIKE * named_alike(question, answer) + max(PARTNERS * partners(question, answer), answers)
+            together += OF_A_KIND * (asks and has_answer and bool(set(words_of(answer)) & KIND_WORDS))
             together += _table_clues(view, asking, answer) if is_table else 0.0
             pairs.append((asking[question] + weight + together, question, answer))
     return pairs
@@ -144,7 +155,7 @@ def _rivals(view: FileView, pairs: Sequence[Weighed], best: float, question: str
         turned = asking == answer and said == question
         if said == answer or within(said, answer) or not (asking == question or turned):
             continue
-        if said not in beside or turned:
+        if turned or not (said in beside or any(within(said, other) for other in beside)):
             weights[said] = max(weight, weights.get(said, weight))
     near = sorted((name for name, weight in weights.items() if best - weight < NEAR), key=lambda name: -weights[name])
     return tuple(near)

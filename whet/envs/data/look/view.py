@@ -14,7 +14,7 @@ from whet.envs.data.template import cell
 LOOKED_AT = 400
 """Rows by which columns are compared to each other."""
 
-TEXT = 4.5
+TEXT = 4.0
 """Mean words of a column from which it holds texts."""
 
 

@@ -32,7 +32,7 @@ WEAK_ANSWERS = _words(
     "paraphrase level relevance quality toxicity type topic department team species variety survived churn income "
     "default fraud fraudulent risk approved outcome impression subject_area duplicate sarcastic specialty act "
     "impact urgency product issue snippet sql query msg abstract_summary headline_label equation_result rewrite "
-    "correction corrected simplified obj spans entities accept ner slots price salary"
+    "mood tone correction corrected simplified obj spans entities accept ner slots price salary"
 )
 """Words for what may be asked for, or may be recorded."""
 
@@ -117,6 +117,9 @@ JUDGEMENTS = _words("label score grade correct verdict rating quality mark marks
 
 JUDGED = _words("answer response reply output completion prediction translation summary candidate")
 KEPT_FROM_JUDGES = _words("long best final full") | EXPLAINS
+
+KIND_WORDS = _words("category categories topic topics type genre theme subject domain area tag tags")
+"""Words for what a question is about."""
 
 PARTNERS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
     (_words("question q problem query ask stem"), _words("answer answers a ans solution reply response ideal")),
