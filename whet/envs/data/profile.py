@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -80,6 +81,9 @@ class ColumnProfile:
     code: float = 0.0
     """Cells that look like a program."""
 
+    counts: bool = False
+    """Whether it counts the rows: whole numbers, each greater than the one before."""
+
     @property
     def missing(self) -> float:
         return 1.0 - self.filled / self.rows
@@ -143,7 +147,16 @@ def profile(source: DataSource, column: str) -> ColumnProfile:
         sum(text.endswith(ASKING) for text in texts) / count,
         longest <= LONGEST_SET and label_sets(filled, column) is not None,
         sum(isinstance(value, str) and is_code(value) for value in filled) / count,
+        _counts(texts),
     )
+
+
+def _counts(texts: Sequence[str]) -> bool:
+    """Whether texts are whole numbers in rising order, most of them by one."""
+    if len(texts) < 3 or not all(text.isascii() and text.isdigit() and len(text) < 16 for text in texts):
+        return False
+    steps = [int(after) - int(before) for before, after in itertools.pairwise(texts)]
+    return min(steps) > 0 and 2 * steps.count(1) > len(steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def _judged(view: FileView, question: str, answer: str) -> list[str]:
         name
         for name, held in view.columns.items()
         if set(words_of(name)) & JUDGED
-        and not set(words_of(name)) & (KEPT_FROM_JUDGES | DOUBTFUL)
+        and not set(words_of(name)) & KEPT_FROM_JUDGES
         and not (held.objects or held.lists or held.is_categorical or is_record(name))
         and held.words >= 2
         and held.missing < 0.2

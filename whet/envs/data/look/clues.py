@@ -92,7 +92,7 @@ def _rank(called: str, names: Sequence[str]) -> float:
 
 def _asked_name(column: Column) -> float:
     """How the name speaks for a question, as a share of the best name there is."""
-    if column.called in HEADINGS:
+    if words_of(column.held.name)[-1:] and words_of(column.held.name)[-1] in HEADINGS:
         return 1 / 3
     best = max(_rank(column.called, (*QUESTIONS, "q")), 0.5 * bool(column.words & set(QUESTIONS)))
     code = column.held.code > 0.5 and column.called != "prompt"
@@ -112,6 +112,8 @@ ASKED: tuple[Clue, ...] = (
     Clue("is called like a question", 6.0, _asked_name),
     Clue("ends in question marks", 2.0, lambda c: c.held.asks),
     Clue("has many words", 3.0, lambda c: min(1.0, c.held.words / 18.0)),
+    Clue("is a document", 1.5, lambda c: c.held.words > 60.0),
+    Clue("counts the rows", -3.0, lambda c: c.held.counts),
     Clue("never says the same twice", 1.0, lambda c: c.held.unique),
     Clue("lies in an answer", -3.0, lambda c: lies_in_answer(c.held.name)),
     Clue("is missing", -3.0, lambda c: c.held.missing),
@@ -179,7 +181,10 @@ ANSWERED: tuple[Clue, ...] = (
     Clue("is called final or gold", 1.5, lambda c: bool(c.words & SETTLED)),
     Clue("is called predicted, old or wrong", -4.0, lambda c: bool(c.words & DOUBTFUL)),
     Clue("explains an answer", -5.0, lambda c: bool(c.words & EXPLAINS) and not c.held.is_categorical),
-    Clue("is recorded", -4.0, lambda c: is_record(c.held.name)),
+    Clue("is recorded", -4.0, lambda c: is_record(c.held.name) * (0.5 if c.is_narrative else 1.0)),
+    Clue("counts the rows", -4.0, lambda c: c.held.counts),
+    Clue("is an object of several things", 2.5, lambda c: _is_object(c)),
+    Clue("is an object whose parts stand in a text", 2.0, lambda c: _stands_in_text(c)),
     Clue("is recorded of an answer", -4.0, lambda c: lies_in_answer(c.held.name) and is_technical(c.held.name)),
     Clue("holds a few labels, or several of them", 1.5, lambda c: c.held.is_categorical or c.held.sets),
     Clue("holds lists", 0.5, lambda c: c.held.lists),
@@ -188,17 +193,33 @@ ANSWERED: tuple[Clue, ...] = (
     Clue("holds dates or addresses", -3.0, lambda c: c.held.dates + c.held.addresses),
     Clue("is the same in every row", -6.0, lambda c: c.held.constant),
     Clue("is long", -1.0, lambda c: c.held.words > 30.0),
-    Clue("is a heading", -2.0, lambda c: bool(c.words and c.words <= HEADINGS)),
+    Clue("is a document", -2.0, lambda c: c.held.words > 150.0),
+    Clue("is a heading", -3.0, lambda c: words_of(c.held.name)[-1:] != () and words_of(c.held.name)[-1] in HEADINGS),
     Clue("is a word of its own in every row", -2.0, lambda c: _is_token(c)),
     Clue("lies among options", -6.0, lambda c: bool(set(words_of(c.stem)) & OPTION_WORDS)),
     Clue("is had by some of the objects around it", -4.0, _only_some),
     Clue("is an object with the answer in a part", -6.0, _parted),
     Clue("is code", 2.0, lambda c: c.held.code > 0.5 and not c.held.lists),
-    Clue("is one of several parts of an object", -2.0, _other_parts),
+    Clue("is one of several parts of an object", -3.0, _other_parts),
     Clue("is read further in another column", -4.0, _read_further),
     Clue("is a part of a list that might hold more", -2.0, lambda c: ".0." in c.held.name),
     Clue("begins with an underscore", -2.0, lambda c: c.held.name.startswith("_") and not c.is_answer_named),
 )
+
+
+def _is_object(column: Column) -> bool:
+    return column.held.objects == 1.0 and len(saying(column.held.name, column.view)) > 1
+
+
+def _stands_in_text(column: Column) -> float:
+    """Whether most of the parts of an object stand in some text of their row, as what is read out of it does."""
+    view = column.view
+    if not _is_object(column):
+        return 0.0
+    parts = [name for name in saying(column.held.name, view) if not view.columns[name].lists]
+    texts = [name for name in view.columns if view.is_text(name) and not name.startswith(f"{column.held.name}.")]
+    shares = [sum(view.found_in(part, text) >= 0.8 for part in parts) for text in texts]
+    return float(bool(parts) and 2 * max(shares, default=0) >= len(parts))
 
 
 def _is_token(column: Column) -> bool:

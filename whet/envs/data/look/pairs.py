@@ -10,16 +10,16 @@ from whet.envs.data.look.beside import asked_together
 from whet.envs.data.look.clues import answered, asked, saying
 from whet.envs.data.look.options import OptionSet, option_sets, picks
 from whet.envs.data.look.view import FileView
-from whet.envs.data.look.vocabulary import AMOUNTS, ANSWER_WORDS, COMPANIONS, KIND_WORDS, WEAK_ANSWERS, named_alike, partners, within
+from whet.envs.data.look.vocabulary import AMOUNTS, ANSWER_WORDS, COMPANIONS, DOUBTFUL, KIND_WORDS, WEAK_ANSWERS, named_alike, partners, within
 from whet.envs.data.profile import is_missing
 from whet.envs.data.template import cell
 from whet.errors import WhetError
 
-PICKS = 4.0
+PICKS = 8.0
 """What it adds to a column that every cell of it names one of the options of its row."""
 
-TOLD, UNTOLD = 3.0, -1.5
-"""What it adds that the words of the question tell a label, and that they tell another's and not this one's."""
+TOLD, WELL, UNTOLD = 1.5, 2.0, -1.5
+"""What it adds that the words of the question tell a label, that they always do, and that they tell another's alone."""
 
 CLEARLY = 0.3
 """Share of what the commonest label leaves that words must name for a text to tell a label."""
@@ -67,6 +67,8 @@ def guess(view: FileView, taken: Collection[str], answer: str = "", questions: C
         for found in option_sets(view):
             if not found.holds(name) and picks(view, found, name):
                 picked.setdefault(name, found)
+    chosen = {option for options in picked.values() for option in options.columns}
+    saying_it = {name: weight for name, weight in saying_it.items() if name not in chosen or name == answer}
     if questions:
         asking = dict.fromkeys(questions, 0.0)
         saying_it = {name: weight for name, weight in saying_it.items() if name not in questions}
@@ -113,7 +115,9 @@ def _weighed(
             together = PICKS if answer in picked else told.get(answer, 0.0)
             asks = view.columns[question].asks > 0.5
             answers = ASKS * (asks and bool(set(words_of(answer)) & {"answer", "answers"}))
-            together += ALIKE * named_alike(question, answer) + max(PARTNERS * partners(question, answer), answers)
+            trusted = not set(words_of(answer)) & DOUBTFUL
+            belongs = max(PARTNERS * partners(question, answer), answers) if trusted else 0.0
+            together += ALIKE * named_alike(question, answer) + belongs
             together += OF_A_KIND * (asks and has_answer and bool(set(words_of(answer)) & KIND_WORDS))
             together += _table_clues(view, asking, answer) if is_table else 0.0
             pairs.append((asking[question] + weight + together, question, answer))
@@ -129,7 +133,7 @@ def _told(view: FileView, question: str, candidates: Collection[str]) -> dict[st
     ]
     lifts = {name: view.lift(question, name) for name in labels}
     clear = max(lifts.values(), default=0.0) >= CLEARLY
-    told = {name: TOLD * lift if lift else UNTOLD * clear for name, lift in lifts.items()}
+    told = {name: TOLD + WELL * lift if lift else UNTOLD * clear for name, lift in lifts.items()}
     for name in candidates:
         column = view.columns[name]
         short = column.words <= 6 and not (column.is_categorical or column.lists or column.dates)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
 
 from whet.envs.data import columns as names
@@ -13,6 +14,8 @@ from whet.envs.data.template import cell
 from whet.types import SPLITS, Split
 
 MOST_KINDS = 20
+LEAST_GROUPS = 6
+"""Groups, of which fewer cannot be put on three sides."""
 SELECT = 0.33
 """The share of train rows that is taken for select where given splits name none."""
 
@@ -81,8 +84,18 @@ def _group(view: FileView, used: Collection[str]) -> str | None:
     named = obvious(free, names.GROUPS)
     ids = [column for column in free if set(words_of(column)) & names.ID_WORDS]
     ids += [column for column in free if names.GROUP_WORDS & set(words_of(column)[-1:])]
-    for column in ([named] if named is not None else []) + ids:
+    for column in [*([named] if named is not None else []), *ids, *(name for name in free if _is_in_blocks(view, name))]:
         found = view.columns[column]
-        if not (found.missing or found.lists) and 6 <= found.distinct < len(view.source.rows):
+        if not (found.missing or found.lists) and LEAST_GROUPS <= found.distinct < len(view.source.rows):
             return column
     return None
+
+
+def _is_in_blocks(view: FileView, column: str) -> bool:
+    """Whether equal values stand together, a few rows each, as they do where rows come from one thing after another."""
+    held = view.columns[column]
+    if held.dates or held.objects or held.words > 4 or not LEAST_GROUPS <= held.distinct <= held.filled / 2:
+        return False
+    cells = [cell(row.get(column)).strip() for row in view.source.rows]
+    blocks = 1 + sum(before != after for before, after in itertools.pairwise(cells))
+    return blocks == held.distinct

@@ -14,7 +14,7 @@ def _words(text: str) -> frozenset[str]:
 ANSWER_WORDS = _words(
     "answer answers label labels target targets gold expected truth correct class category categories tag tags "
     "sentiment intent queue verdict output solution result results reference ideal completion response topics gt parse "
-    "parsed extracted outcome decision diagnosis grade theme coded labelled labeled stance polarity chosen genre genres"
+    "parsed extracted outcome decision diagnosis theme coded labelled labeled stance polarity chosen genre genres"
 )
 """Words for what is to be found."""
 
@@ -32,7 +32,7 @@ WEAK_ANSWERS = _words(
     "paraphrase level relevance quality toxicity type topic department team species variety survived churn income "
     "default fraud fraudulent risk approved outcome impression subject_area duplicate sarcastic specialty act "
     "impact urgency product issue snippet sql query msg abstract_summary headline_label equation_result rewrite "
-    "mood tone correction corrected simplified obj spans entities accept ner slots price salary"
+    "grade mood tone correction corrected simplified obj spans entities accept ner slots price salary"
 )
 """Words for what may be asked for, or may be recorded."""
 
@@ -133,6 +133,13 @@ PARTNERS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
 """Pairs of names that belong together: what is asked, and what is answered."""
 
 
+ENDINGS = _words("by at on url date time ms sec seconds minutes count")
+"""Words at the end of a name for what is recorded, whatever stands before them: `labeled_by`."""
+
+COUNTED = _words("index idx number no")
+"""Words that say how an answer is given, beside a word for one: `correct_index`."""
+
+
 def either(words: Collection[str]) -> set[str]:
     """Words, and what those that end in s may be the plural of."""
     return {*words, *(word[:-1] for word in words if word.endswith("s"))}
@@ -143,14 +150,18 @@ def is_record(column: str) -> bool:
     words = set(words_of(column))
     identity = bool(words & ID_WORDS) or ("key" in words and not words & ANSWER_WORDS)
     named = "_".join(words_of(column))
+    words -= COUNTED if words & SETTLED or words & ANSWER_WORDS else set()
+    last = words_of(column)[-1:]
+    if len(words_of(column)) > 1 and last and last[0] in ENDINGS:
+        return True
     soft = bool(words & SOFT_RECORDS) and not words & (ANSWER_WORDS | WEAK_ANSWERS)
     return bool(words & (RECORDS | FOREIGN_RECORDS)) or soft or identity or named in (*IDS, *GROUPS)
 
 
 def is_technical(column: str) -> bool:
     """Whether it is about an answer, where it lies in one: who gave it, when, where it stands."""
-    words = set(words_of(column))
-    return bool(words & (TECHNICAL | ID_WORDS))
+    words = words_of(column)
+    return bool(set(words) & (TECHNICAL | ID_WORDS)) or (len(words) > 1 and words[-1] in ENDINGS)
 
 
 def partners(question: str, answer: str) -> float:
