@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from init.datasets import Reading
-from init.schemas import exports, made_up, questions, tables, texts
+from init.schemas import at_large, exports, made_up, questions, tables, texts
 from init.schemas.draw import Schema
 
 from whet.envs.data.arguments import present, settle
@@ -21,6 +21,8 @@ APART = tuple(schema for schema in EVERY if schema.is_apart)
 """What it saw when it was done."""
 MADE_UP = made_up.ALL
 """What was written when it had learned from `BUILT`, and taught it something in turn."""
+AT_LARGE = at_large.ALL
+"""What was written after that, and taught it something once more."""
 
 
 def read(schema: Schema, folder: Path) -> tuple[DataSource, DataProposal]:
