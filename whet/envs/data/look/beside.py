@@ -33,7 +33,7 @@ OFTEN_EMPTY = frozenset(("input", "context", "contexts", "evidence", "passage"))
 LIKE_IT = 0.4
 """Words of a text that is asked beside another of the same name, as a share of its words."""
 
-_NUMBER = re.compile(r"\d+|(?<=[a-z_ ])[A-D]$")
+_NUMBER = re.compile(r"\d+|(?<=[a-z ])[A-D]$|(?<=[_ ])(?:[A-Da-d]|left|right|x|y|one|two|first|second)$|^(?:left|right|[ab])(?=_)")
 
 
 def asked_together(view: FileView, question: str, taken: Collection[str], answer: str = "") -> list[str]:
@@ -75,7 +75,7 @@ def _belongs(view: FileView, name: str, question: str, answer: str) -> bool:
     if is_probe(view, name, question, answer):
         return True
     named = bool((words | around) & COMPANIONS) and not words & ANSWER_WORDS
-    plain = not (column.objects or column.is_categorical) and not (column.lists and column.words < LONG)
+    plain = not (column.objects or column.is_categorical or column.is_token) and not (column.lists and column.words < LONG)
     there = column.missing < (0.95 if words & OFTEN_EMPTY else 0.5)
     return named and plain and there and column.numbers < 0.5
 
@@ -84,7 +84,15 @@ def _is_sibling(view: FileView, name: str, question: str) -> bool:
     """Whether two texts differ in a number of their names alone: `sentence1` and `sentence2`, `#1 String` and another."""
     column = view.columns[name]
     alike = _NUMBER.sub("#", name) == _NUMBER.sub("#", question) and not name.startswith("column_")
-    return alike and not column.objects and column.words >= LIKE_IT * view.columns[question].words
+    if alike:
+        return not column.objects and column.words >= LIKE_IT * view.columns[question].words
+    return _is_paired(view, name) and _is_paired(view, question) and column.numbers < 0.5 and column.words >= 2
+
+
+def _is_paired(view: FileView, name: str) -> bool:
+    """Whether there is another column that differs in a number of its name alone, as two records beside each other."""
+    stem = _NUMBER.sub("#", name)
+    return "#" in stem and not name.startswith("column_") and any(other != name and _NUMBER.sub("#", other) == stem for other in view.columns)
 
 
 def is_probe(view: FileView, name: str, question: str, answer: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from whet.envs.data.checks.quantity import is_quantity
 from whet.envs.data.columns import ANSWERS, GROUPS, QUESTIONS, words_of
 from whet.envs.data.derived import FINAL, LISTED
 from whet.envs.data.look.view import FileView
@@ -20,6 +21,7 @@ from whet.envs.data.look.vocabulary import (
     EXPLAINS,
     FOREIGN_ANSWERS,
     HEADINGS,
+    MADE,
     OPTION_WORDS,
     SETTLED,
     WEAK_ANSWERS,
@@ -122,8 +124,10 @@ ASKED: tuple[Clue, ...] = (
     Clue("holds numbers, dates, addresses or objects", -4.0, lambda c: _no_text(c.held)),
     Clue("holds lists", -3.0, lambda c: c.held.lists),
     Clue("is called like an answer", -3.0, lambda c: bool(c.words & ANSWER_WORDS)),
+    Clue("is called like what is made of a text", -1.5, lambda c: bool(c.words & MADE)),
     Clue("explains, or is wrong on purpose", -3.0, lambda c: bool(c.words & (EXPLAINS | DOUBTFUL))),
     Clue("holds a few labels", -2.0, lambda c: c.held.is_categorical),
+    Clue("is a word of its own in every row", -3.0, lambda c: c.held.is_token),
     Clue("is the same in every row", -5.0, lambda c: c.held.constant),
 )
 
@@ -187,8 +191,9 @@ ANSWERED: tuple[Clue, ...] = (
     Clue("is an object whose parts stand in a text", 2.0, lambda c: _stands_in_text(c)),
     Clue("is recorded of an answer", -4.0, lambda c: lies_in_answer(c.held.name) and is_technical(c.held.name)),
     Clue("holds a few labels, or several of them", 1.5, lambda c: c.held.is_categorical or c.held.sets),
+    Clue("holds numbers with their units", 1.5, lambda c: _is_measured(c)),
     Clue("holds lists", 0.5, lambda c: c.held.lists),
-    Clue("is the last column", 0.5, lambda c: c.view.source.columns[-1] == c.held.name),
+    Clue("is the last column that is not recorded", 1.0, lambda c: _is_last(c)),
     Clue("is missing", -3.0, lambda c: c.held.missing),
     Clue("holds dates or addresses", -3.0, lambda c: c.held.dates + c.held.addresses),
     Clue("is the same in every row", -6.0, lambda c: c.held.constant),
@@ -207,6 +212,17 @@ ANSWERED: tuple[Clue, ...] = (
 )
 
 
+def _is_measured(column: Column) -> bool:
+    texts = [text for text in column.view.texts(column.held.name)[:100] if text] if column.view.columns else []
+    return bool(texts) and column.held.numbers < 1.0 and column.held.words <= 4 and all(map(is_quantity, texts))
+
+
+def _is_last(column: Column) -> bool:
+    order = column.view.source.columns
+    last = next((name for name in reversed(order) if not is_record(name) and "." not in name), order[-1])
+    return column.held.name == last
+
+
 def _is_object(column: Column) -> bool:
     return column.held.objects == 1.0 and len(saying(column.held.name, column.view)) > 1
 
@@ -223,7 +239,8 @@ def _stands_in_text(column: Column) -> float:
 
 
 def _is_token(column: Column) -> bool:
-    return column.held.is_token and column.held.numbers < 0.5 and len(column.view.source.columns) > 2
+    plain = column.held.is_token and column.held.numbers < 0.5 and not column.words & SETTLED
+    return plain and len(column.view.source.columns) > 2
 
 
 def answered(view: FileView, name: str) -> float:

@@ -30,6 +30,9 @@ PARTNERS, ALIKE, ASKS = 4.0, 0.5, 1.5
 OF_A_KIND = -2.5
 """For a category of questions, where they have an answer by name."""
 
+BEGINS = -2.0
+"""For values with which the text begins: a heading that was cut from it."""
+
 FOUND = 1.0
 """For short values that stand in the text that is asked about, as an answer that is read from it does."""
 
@@ -134,6 +137,9 @@ def _told(view: FileView, question: str, candidates: Collection[str]) -> dict[st
     lifts = {name: view.lift(question, name) for name in labels}
     clear = max(lifts.values(), default=0.0) >= CLEARLY
     told = {name: TOLD + WELL * lift if lift else UNTOLD * clear for name, lift in lifts.items()}
+    for name in labels:
+        if view.begins(question, name):
+            told[name] = BEGINS
     for name in candidates:
         column = view.columns[name]
         short = column.words <= 6 and not (column.is_categorical or column.lists or column.dates)

@@ -56,6 +56,11 @@ class FileView:
         ]
         return sum(part in whole and part != whole for part, whole in pairs) / len(pairs) if pairs else 0.0
 
+    def begins(self, column: str, other: str) -> bool:
+        """Whether the texts of a column begin with those of another, in nearly every row."""
+        pairs = [pair for pair in zip(self.texts(column), self.texts(other), strict=True) if all(pair)]
+        return bool(pairs) and sum(whole.startswith(part) for whole, part in pairs) >= 0.9 * len(pairs)
+
     def is_around(self, column: str, other: str) -> bool:
         """Whether a column holds the texts of another in nearly every row: a text and its HTML, or its beginning."""
         pairs = [pair for pair in zip(self.texts(column), self.texts(other), strict=True) if all(pair)]

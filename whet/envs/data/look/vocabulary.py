@@ -14,7 +14,7 @@ def _words(text: str) -> frozenset[str]:
 ANSWER_WORDS = _words(
     "answer answers label labels target targets gold expected truth correct class category categories tag tags "
     "sentiment intent queue verdict output solution result results reference ideal completion response topics gt parse "
-    "parsed extracted outcome decision diagnosis theme coded labelled labeled stance polarity chosen genre genres"
+    "parsed extracted outcome decision diagnosis coded labelled labeled stance polarity chosen genre genres"
 )
 """Words for what is to be found."""
 
@@ -32,7 +32,7 @@ WEAK_ANSWERS = _words(
     "paraphrase level relevance quality toxicity type topic department team species variety survived churn income "
     "default fraud fraudulent risk approved outcome impression subject_area duplicate sarcastic specialty act "
     "impact urgency product issue snippet sql query msg abstract_summary headline_label equation_result rewrite "
-    "grade mood tone correction corrected simplified obj spans entities accept ner slots price salary"
+    "grade mood tone theme regex formula abstract continuation ending rewritten next correction corrected simplified obj spans entities accept ner slots price salary"
 )
 """Words for what may be asked for, or may be recorded."""
 
@@ -41,7 +41,7 @@ AMOUNTS = _words("total amount value price sum due quantity saleprice cost betra
 
 SETTLED = _words("final gold correct true expected human reviewed agreed consensus best ground truth chosen")
 DOUBTFUL = _words(
-    "predicted prediction pred model auto old previous draft raw suggested suggestion baseline rejected incorrect wrong "
+    "example predicted prediction pred model auto old previous draft raw suggested suggestion baseline rejected incorrect wrong "
     "distractor bad negative_answer predictions"
 )
 """Words for an answer that is not to be trusted, or that is wrong on purpose."""
@@ -91,7 +91,8 @@ COMPANIONS = _words(
     "premise hypothesis sentence text input instruction question passage query document utterance statement claim "
     "evidence context contexts title subject headline body article paragraph story dialogue conversation abstract goal "
     "stem prompt narrative ctx tweet post overview findings description betreff beschreibung titre sujet asunto "
-    "descripción descripcion titel text1 text2 标题 内容 件名 本文 제목 내용 source_text background"
+    "descripción descripcion titel transcript transcription fulltext report review message excerpt facts complaint "
+    "letter lyrics plot remarks feedback text1 text2 标题 内容 件名 本文 제목 내용 source_text background"
 )
 """Words for texts that are asked about together."""
 
@@ -116,21 +117,26 @@ JUDGEMENTS = _words("label score grade correct verdict rating quality mark marks
 """Words for an answer that judges another text of the row, such as the answer of a pupil."""
 
 JUDGED = _words("answer response reply output completion prediction translation summary candidate")
+MADE = JUDGED - {"summary", "answer", "candidate"}
+"""Words for what is made of a text, which is asked itself only where it is judged."""
+
 KEPT_FROM_JUDGES = _words("long best final full") | EXPLAINS
 
 KIND_WORDS = _words("category categories topic topics type genre theme subject domain area tag tags")
 """Words for what a question is about."""
 
-PARTNERS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
-    (_words("question q problem query ask stem"), _words("answer answers a ans solution reply response ideal")),
-    (_words("instruction prompt request"), _words("response output completion chosen reply answer")),
-    (_words("input inputs source src"), _words("output outputs target tgt ideal expected")),
-    (_words("document article text dialogue body findings report"), _words("summary highlights abstract impression tldr")),
-    (_words("diff patch"), _words("msg message subject")),
-    (_words("nl intent docstring description question"), _words("code snippet sql query cmd command")),
-    (_words("text sentence review comment tweet utterance message"), _words("label sentiment category class intent emotion")),
+PARTNERS: tuple[tuple[float, frozenset[str], frozenset[str]], ...] = (
+    (1.0, _words("instruction prompt request"), _words("response output completion chosen reply answer")),
+    (1.0, _words("opening beginning prefix start"), _words("continuation ending rest next completion end")),
+    (0.6, _words("document article text dialogue body findings report"), _words("summary highlights abstract impression")),
+    (0.6, _words("transcript transcription fulltext paper minutes"), _words("summary abstract notes highlights")),
+    (0.6, _words("diff patch"), _words("msg message subject")),
+    (0.5, _words("input inputs source src"), _words("output outputs target tgt ideal expected")),
+    (0.5, _words("nl intent docstring description question"), _words("code snippet sql query cmd command")),
+    (0.4, _words("question q problem query ask stem"), _words("answer answers a ans solution reply response ideal")),
+    (0.4, _words("text sentence review comment tweet utterance message"), _words("label sentiment category class intent")),
 )
-"""Pairs of names that belong together: what is asked, and what is answered."""
+"""Pairs of names that belong together, and how closely: what is asked, and what is answered."""
 
 
 ENDINGS = _words("by at on url date time ms sec seconds minutes count")
@@ -165,10 +171,9 @@ def is_technical(column: str) -> bool:
 
 
 def partners(question: str, answer: str) -> float:
-    """Whether the two names are a pair that belongs together: 1 for a wish and its answer, less for other pairs."""
+    """How far the two names are a pair that belongs together: 1 for a wish and its answer, less for looser pairs."""
     asked, said = set(words_of(question)), set(words_of(answer))
-    found = [place for place, (left, right) in enumerate(PARTNERS) if asked & left and said & right]
-    return 1.0 if 1 in found else 0.375 * bool(found)
+    return max((weight for weight, left, right in PARTNERS if asked & left and said & right), default=0.0)
 
 
 def named_alike(question: str, answer: str) -> bool:
