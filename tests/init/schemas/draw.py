@@ -18,14 +18,15 @@ from typing import Any
 
 from init.datasets import CITIES, ITEMS, PEOPLE, Reading
 
-POOL = (
-    *"the a of to in on with from about after before under near without again always never often maybe".split(),
-    *"water letter garden engine market river window paper music doctor village morning winter bridge station".split(),
-    *"green heavy quiet early broken simple strange narrow public second modern famous local empty golden".split(),
-    *"carry build answer follow open measure repair visit collect describe explain compare deliver return".split(),
-    *"price road team office school student number country picture system problem history season island".split(),
-    *"battery ticket package screen account order payment flight room service table kitchen camera phone".split(),
-)
+WORDS = """
+    the a of to in on with from about after before under near without again always never often maybe
+    water letter garden engine market river window paper music doctor village morning winter bridge station
+    green heavy quiet early broken simple strange narrow public second modern famous local empty golden
+    carry build answer follow open measure repair visit collect describe explain compare deliver return
+    price road team office school student number country picture system problem history season island
+    battery ticket package screen account order payment flight room service table kitchen camera phone
+"""
+POOL = tuple(WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,9 @@ class Schema:
             writer.writerows([list(row.values()) for row in rows])
             path.write_text(page.getvalue(), encoding="utf-8")
         elif path.suffix == ".json":
-            held = {name: rows if part is ... else part for name, part in self.wrapped.items()} if self.wrapped else rows
+            held = (
+                {name: rows if part is ... else part for name, part in self.wrapped.items()} if self.wrapped else rows
+            )
             path.write_text(json.dumps(held, ensure_ascii=False), encoding="utf-8")
         else:
             path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")

@@ -14,15 +14,16 @@ from whet.envs.data.source import DataSource, read_source
 from whet.envs.data.template import Template
 from whet.errors import WhetError
 
-EVERY: tuple[Schema, ...] = (*texts.ALL, *questions.ALL, *exports.ALL, *tables.ALL)
-BUILT = tuple(schema for schema in EVERY if not schema.is_apart)
+KNOWN: tuple[Schema, ...] = (*texts.ALL, *questions.ALL, *exports.ALL, *tables.ALL)
+BUILT = tuple(schema for schema in KNOWN if not schema.is_apart)
 """What the reader was built with."""
-APART = tuple(schema for schema in EVERY if schema.is_apart)
+APART = tuple(schema for schema in KNOWN if schema.is_apart)
 """What it saw when it was done."""
 MADE_UP = made_up.ALL
 """What was written when it had learned from `BUILT`, and taught it something in turn."""
 AT_LARGE = at_large.ALL
 """What was written after that, and taught it something once more."""
+EVERY = (*KNOWN, *MADE_UP, *AT_LARGE)
 
 
 def read(schema: Schema, folder: Path) -> tuple[DataSource, DataProposal]:

@@ -28,6 +28,7 @@ WITHIN = frozenset(("qas", "question", "paragraphs"))
 MOST_SHARED = 2
 """Other parts that an object has beside its rows."""
 
+
 def read_lines(name: str, content: bytes, encoding: str) -> RowTable:
     """JSONL: an object a line."""
     text, sound = decode(name, content, encoding)
@@ -67,7 +68,9 @@ def _rows_within(rows: list[Any]) -> list[Any]:
     """Rows that lie in lists within others, as the questions of a passage do, each with what holds for all of them."""
     while rows and all(isinstance(row, dict) for row in rows):
         names = [name for name in rows[0] if _is_list_of_objects(rows[0][name])]
-        if len(names) != 1 or any(len(row) > 1 + MOST_SHARED or not isinstance(row.get(names[0]), list) for row in rows):
+        if len(names) != 1 or any(
+            len(row) > 1 + MOST_SHARED or not isinstance(row.get(names[0]), list) for row in rows
+        ):
             return rows
         (name,) = names
         held = [(row, part) for row in rows for part in row[name]]

@@ -81,7 +81,8 @@ def _shown(
         return [
             name
             for name, held in columns.items()
-            if name not in named and not (held.constant or held.counts or (held.is_token and held.numbers < 0.5) or held.addresses)
+            if name not in named
+            and not (held.constant or held.counts or (held.is_token and held.numbers < 0.5) or held.addresses)
         ]
     return asked_together(view, found.question, taken, hidden[0])
 

@@ -33,7 +33,9 @@ OFTEN_EMPTY = frozenset(("input", "context", "contexts", "evidence", "passage"))
 LIKE_IT = 0.4
 """Words of a text that is asked beside another of the same name, as a share of its words."""
 
-_NUMBER = re.compile(r"\d+|(?<=[a-z ])[A-D]$|(?<=[_ ])(?:[A-Da-d]|left|right|x|y|one|two|first|second)$|^(?:left|right|[ab])(?=_)")
+_NUMBER = re.compile(
+    r"\d+|(?<=[a-z ])[A-D]$|(?<=[_ ])(?:[A-Da-d]|left|right|x|y|one|two|first|second)$|^(?:left|right|[ab])(?=_)"
+)
 
 
 def asked_together(view: FileView, question: str, taken: Collection[str], answer: str = "") -> list[str]:
@@ -47,6 +49,8 @@ def asked_together(view: FileView, question: str, taken: Collection[str], answer
             continue
         if name in judged or _belongs(view, name, question, answer):
             found.append(name)
+    about = {_NUMBER.sub("#", name) for name in found if set(words_of(name)) & PROBES and _is_paired(view, name)}
+    found += [name for name in view.columns if _NUMBER.sub("#", name) in about and name not in found]
     ordered = [name for name in view.columns if name in found and not _is_told_elsewhere(view, name, found)]
     return sorted(ordered, key=lambda name: not needs_no_caption(name))
 
@@ -75,13 +79,15 @@ def _belongs(view: FileView, name: str, question: str, answer: str) -> bool:
     if is_probe(view, name, question, answer):
         return True
     named = bool((words | around) & COMPANIONS) and not words & ANSWER_WORDS
-    plain = not (column.objects or column.is_categorical or column.is_token) and not (column.lists and column.words < LONG)
+    plain = not (column.objects or column.is_categorical or column.is_token) and not (
+        column.lists and column.words < LONG
+    )
     there = column.missing < (0.95 if words & OFTEN_EMPTY else 0.5)
     return named and plain and there and column.numbers < 0.5
 
 
 def _is_sibling(view: FileView, name: str, question: str) -> bool:
-    """Whether two texts differ in a number of their names alone: `sentence1` and `sentence2`, `#1 String` and another."""
+    """Whether the names of two texts differ in a number alone: `sentence1` and `sentence2`, `#1 String` and `#2`."""
     column = view.columns[name]
     alike = _NUMBER.sub("#", name) == _NUMBER.sub("#", question) and not name.startswith("column_")
     if alike:
@@ -92,7 +98,11 @@ def _is_sibling(view: FileView, name: str, question: str) -> bool:
 def _is_paired(view: FileView, name: str) -> bool:
     """Whether there is another column that differs in a number of its name alone, as two records beside each other."""
     stem = _NUMBER.sub("#", name)
-    return "#" in stem and not name.startswith("column_") and any(other != name and _NUMBER.sub("#", other) == stem for other in view.columns)
+    return (
+        "#" in stem
+        and not name.startswith("column_")
+        and any(other != name and _NUMBER.sub("#", other) == stem for other in view.columns)
+    )
 
 
 def is_probe(view: FileView, name: str, question: str, answer: str) -> bool:
@@ -104,7 +114,9 @@ def is_probe(view: FileView, name: str, question: str, answer: str) -> bool:
         return False
     if words & {"topic", "keyword"}:
         return False
-    return not is_record(name) and (view.found_in(name, question) >= 0.8 or bool(words & {"target", "question", "term"}))
+    return not is_record(name) and (
+        view.found_in(name, question) >= 0.8 or bool(words & {"target", "question", "term"})
+    )
 
 
 def _judged(view: FileView, question: str, answer: str) -> list[str]:

@@ -16,7 +16,7 @@ from whet.envs.data.columns import obvious
 from whet.envs.data.look.base import DataProposal, Wishes
 from whet.envs.data.look.options import OptionSet, chosen_from
 from whet.envs.data.look.view import FileView
-from whet.envs.data.profile import ColumnProfile, is_code, is_missing, label_sets, word_count
+from whet.envs.data.profile import is_code, is_missing, label_sets, word_count
 from whet.envs.data.source import DataSource
 from whet.envs.data.template import cell
 from whet.errors import WhetError
@@ -31,7 +31,12 @@ READ_FROM = 0.6
 
 
 def propose_check(
-    view: FileView, proposal: DataProposal, wishes: Wishes, question: str, options: OptionSet | None, shown: Sequence[str]
+    view: FileView,
+    proposal: DataProposal,
+    wishes: Wishes,
+    question: str,
+    options: OptionSet | None,
+    shown: Sequence[str],
 ) -> None:
     source = view.source
     answer: str = proposal.args["answer"]
@@ -47,6 +52,8 @@ def propose_check(
     column, found = view.columns[answer], label_sets(cells, answer)
     if options is not None:
         _assume_options(source, proposal, options)
+    elif _is_tagged(view, answer, question):
+        proposal.assume(f"the answer is a list with a tag for each of {question!r}, in order", check="list")
     elif found is not None and (not found.separator or not column.is_categorical):
         _assume_set(proposal, found.labels, found.separator)
     elif (tests := _tests_column(source, answer)) is not None:
@@ -71,8 +78,10 @@ def propose_check(
 def _is_read(view: FileView, answer: str, shown: Sequence[str]) -> bool:
     """Whether answers that come again are read from the text all the same, as names are: many, and each in its text."""
     column = view.columns[answer]
-    return column.distinct > FEW and column.numbers < 0.5 and any(
-        view.found_in(answer, name) >= READ_FROM for name in shown if view.is_text(name)
+    return (
+        column.distinct > FEW
+        and column.numbers < 0.5
+        and any(view.found_in(answer, name) >= READ_FROM for name in shown if view.is_text(name))
     )
 
 
@@ -87,9 +96,6 @@ def _propose_lists(
         proposal.assume(told, check="spans", source=question, **known_labels)
     elif all(map(_is_single, cells)) and column.is_categorical and not _is_read(view, column.name, shown):
         _assume_labels(proposal, [cell(value[0] if _is_single(value) else value).strip() for value in cells])
-    elif _is_tagged(view, proposal.args["answer"], question):
-        told = f"the answer is a list with a tag for each of {question!r}, compared in order"
-        proposal.assume(told, check="list")
     else:
         proposal.assume("a row lists several accepted answers, compared as EM does", check="em")
         objects = any(isinstance(part, dict) for value in cells for part in value or [])

@@ -38,11 +38,9 @@ TELLS = 5.0
 BY_NAME = ("name", "text", "label", "value", "title")
 """Parts that stand for the objects of a list."""
 
-Measure = Callable[["Column"], float]
-
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnSight:
     """A column as clues look at it."""
 
     view: FileView
@@ -70,6 +68,9 @@ class Column:
         return bool(either(self.words) & (ANSWER_WORDS | FOREIGN_ANSWERS)) and not self.held.name.endswith("?")
 
 
+Measure = Callable[[ColumnSight], float]
+
+
 @dataclass(frozen=True, slots=True)
 class Clue:
     """What it is called, what it adds, and how far it holds."""
@@ -79,7 +80,7 @@ class Clue:
     measure: Measure
 
 
-def weigh(column: Column, clues: Sequence[Clue]) -> float:
+def weigh(column: ColumnSight, clues: Sequence[Clue]) -> float:
     """What all clues say together."""
     return sum(clue.weight * clue.measure(column) for clue in clues)
 
@@ -92,7 +93,7 @@ def _rank(called: str, names: Sequence[str]) -> float:
 # --------------------------------------------------------------------------------------------- what is asked
 
 
-def _asked_name(column: Column) -> float:
+def _asked_name(column: ColumnSight) -> float:
     """How the name speaks for a question, as a share of the best name there is."""
     if words_of(column.held.name)[-1:] and words_of(column.held.name)[-1] in HEADINGS:
         return 1 / 3
@@ -101,7 +102,7 @@ def _asked_name(column: Column) -> float:
     return max(best - code / 3, bool(column.words & COMPANIONS) / 3)
 
 
-def _recorded_question(column: Column) -> float:
+def _recorded_question(column: ColumnSight) -> float:
     """A record is not asked; a text that is called like one may be: what a customer wrote, under `customer`."""
     if not is_record(column.held.name):
         return 0.0
@@ -139,7 +140,7 @@ def _no_text(held: ColumnProfile) -> float:
 # --------------------------------------------------------------------------------------------- what is answered
 
 
-def _answer_name(column: Column) -> float:
+def _answer_name(column: ColumnSight) -> float:
     """How the name speaks for an answer, as a share of the best name there is."""
     words = set() if column.held.name.endswith("?") else either(column.words)
     amount = bool(words & AMOUNTS) and column.held.numbers == 1.0 and not column.held.is_categorical
@@ -149,7 +150,7 @@ def _answer_name(column: Column) -> float:
     return max(6.0 * _rank(column.called, (*ANSWERS, "a", "ans")), named, inside, weak) / 6.0
 
 
-def _other_parts(column: Column) -> bool:
+def _other_parts(column: ColumnSight) -> bool:
     """Whether it is one of several things that the object around it says."""
     stem = column.stem
     if stem not in column.view.columns or not column.view.columns[stem].objects or column.words & ANSWER_WORDS:
@@ -157,23 +158,23 @@ def _other_parts(column: Column) -> bool:
     return not (lies_in_answer(column.held.name) and is_lone_part(column)) and len(saying(stem, column.view)) > 1
 
 
-def _only_some(column: Column) -> bool:
+def _only_some(column: ColumnSight) -> bool:
     """Whether only some of the objects around it have it; an empty list is an answer that there is none."""
     around = column.view.columns.get(column.stem)
     return around is not None and column.held.filled < around.filled * (0.6 if column.held.lists else 1.0)
 
 
-def _parted(column: Column) -> float:
+def _parted(column: ColumnSight) -> float:
     """Whether an object holds its answer in a part of it: in the only one that says something, or in one by name."""
     if not column.held.objects:
         return 0.0
     parts = [held for name, held in column.view.columns.items() if name.startswith(f"{column.held.name}.")]
-    lone = any(is_lone_part(Column(column.view, part)) for part in parts)
+    lone = any(is_lone_part(ColumnSight(column.view, part)) for part in parts)
     whole = [part for part in parts if part.filled >= column.held.filled * (0.6 if part.lists else 1.0)]
     return 1.0 if lone else 0.5 * any(set(words_of(part.name)) & ANSWER_WORDS for part in whole)
 
 
-def _read_further(column: Column) -> bool:
+def _read_further(column: ColumnSight) -> bool:
     """Whether what it says stands in a column that was made of it."""
     made = (FINAL, LISTED, *(BY_NAME if column.held.lists else ()))
     return any(f"{column.held.name}.{part}" in column.view.columns for part in made)
@@ -183,7 +184,7 @@ ANSWERED: tuple[Clue, ...] = (
     Clue("is called like an answer", 6.0, _answer_name),
     Clue("asks", -3.0, lambda c: c.held.asks),
     Clue("is called final or gold", 1.5, lambda c: bool(c.words & SETTLED)),
-    Clue("is called predicted, old or wrong", -4.0, lambda c: bool(c.words & DOUBTFUL)),
+    Clue("is called predicted, old or wrong", -4.0, lambda c: _is_doubtful(c)),
     Clue("explains an answer", -5.0, lambda c: bool(c.words & EXPLAINS) and not c.held.is_categorical),
     Clue("is recorded", -4.0, lambda c: is_record(c.held.name) * (0.5 if c.is_narrative else 1.0)),
     Clue("counts the rows", -4.0, lambda c: c.held.counts),
@@ -212,22 +213,26 @@ ANSWERED: tuple[Clue, ...] = (
 )
 
 
-def _is_measured(column: Column) -> bool:
+def _is_doubtful(column: ColumnSight) -> bool:
+    return any(set(words_of(part)) & DOUBTFUL for part in column.held.name.split("."))
+
+
+def _is_measured(column: ColumnSight) -> bool:
     texts = [text for text in column.view.texts(column.held.name)[:100] if text] if column.view.columns else []
     return bool(texts) and column.held.numbers < 1.0 and column.held.words <= 4 and all(map(is_quantity, texts))
 
 
-def _is_last(column: Column) -> bool:
+def _is_last(column: ColumnSight) -> bool:
     order = column.view.source.columns
     last = next((name for name in reversed(order) if not is_record(name) and "." not in name), order[-1])
     return column.held.name == last
 
 
-def _is_object(column: Column) -> bool:
+def _is_object(column: ColumnSight) -> bool:
     return column.held.objects == 1.0 and len(saying(column.held.name, column.view)) > 1
 
 
-def _stands_in_text(column: Column) -> float:
+def _stands_in_text(column: ColumnSight) -> float:
     """Whether most of the parts of an object stand in some text of their row, as what is read out of it does."""
     view = column.view
     if not _is_object(column):
@@ -238,7 +243,7 @@ def _stands_in_text(column: Column) -> float:
     return float(bool(parts) and 2 * max(shares, default=0) >= len(parts))
 
 
-def _is_token(column: Column) -> bool:
+def _is_token(column: ColumnSight) -> bool:
     plain = column.held.is_token and column.held.numbers < 0.5 and not column.words & SETTLED
     return plain and len(column.view.source.columns) > 2
 
@@ -249,18 +254,18 @@ def answered(view: FileView, name: str) -> float:
     made = stem in view.columns and part in (FINAL, LISTED)
     if made or (stem in view.columns and part in BY_NAME and view.columns[stem].lists):
         alone = FileView(view.source, {}, view.sample)
-        return weigh(Column(alone, view.renamed(name, stem)), ANSWERED) + (4.0 if part == FINAL else 0.5)
-    return weigh(Column(view, view.columns[name]), ANSWERED)
+        return weigh(ColumnSight(alone, view.renamed(name, stem)), ANSWERED) + (4.0 if part == FINAL else 0.5)
+    return weigh(ColumnSight(view, view.columns[name]), ANSWERED)
 
 
 def asked(view: FileView, name: str) -> float:
-    return weigh(Column(view, view.columns[name]), ASKED)
+    return weigh(ColumnSight(view, view.columns[name]), ASKED)
 
 
 # --------------------------------------------------------------------------------------------- parts of objects
 
 
-def is_lone_part(column: Column) -> bool:
+def is_lone_part(column: ColumnSight) -> bool:
     """Whether it is all that the object around it says: the rest is recorded about it, or the same in every row."""
     around = column.held.name.split(".")[:-1]
     while around and not set(words_of(around[-1])) & ANSWER_WORDS:

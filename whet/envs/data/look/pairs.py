@@ -1,4 +1,4 @@
-"""Which column is asked and which is the answer: every pair is weighed as a whole, and the runner-up says how sure it is."""
+"""Which column is asked and which is the answer: pairs are weighed as wholes, and the runner-up says how sure it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,21 @@ from whet.envs.data.look.beside import asked_together
 from whet.envs.data.look.clues import answered, asked, saying
 from whet.envs.data.look.options import OptionSet, option_sets, picks
 from whet.envs.data.look.view import FileView
-from whet.envs.data.look.vocabulary import AMOUNTS, ANSWER_WORDS, COMPANIONS, DOUBTFUL, KIND_WORDS, WEAK_ANSWERS, named_alike, partners, within
+from whet.envs.data.look.vocabulary import (
+    AMOUNTS,
+    ANSWER_WORDS,
+    COMPANIONS,
+    DOUBTFUL,
+    KIND_WORDS,
+    MADE_OR_SAID,
+    TRUTHS,
+    WEAK_ANSWERS,
+    is_unsettled,
+    named_alike,
+    of_another,
+    partners,
+    within,
+)
 from whet.envs.data.profile import is_missing
 from whet.envs.data.template import cell
 from whet.errors import WhetError
@@ -24,8 +38,17 @@ TOLD, WELL, UNTOLD = 1.5, 2.0, -1.5
 CLEARLY = 0.3
 """Share of what the commonest label leaves that words must name for a text to tell a label."""
 
+FIGURES = 0.6
+"""How closely a column of numbers can belong to a wish that is answered in words."""
+
 PARTNERS, ALIKE, ASKS = 4.0, 0.5, 1.5
 """For names that belong together, for names that begin alike, for an answer by name to a text that asks."""
+
+OF_ANOTHER = -2.0
+"""For a name of something else that the row is about, which has an id of its own."""
+
+UNSETTLED = -3.0
+"""For an answer by name, where another is called the truth: what a model said, beside what is right."""
 
 OF_A_KIND = -2.5
 """For a category of questions, where they have an answer by name."""
@@ -108,6 +131,7 @@ def _weighed(
 ) -> list[Weighed]:
     """All pairs with their weights."""
     has_answer = any(set(words_of(name)) & {"answer", "answers"} for name in saying_it)
+    has_settled = any(set(words_of(name)) & TRUTHS and view.columns[name].words >= 1.5 for name in saying_it)
     likely = sorted(asking, key=lambda name: -asking[name])[:LIKELIEST]
     pairs: list[Weighed] = []
     for question in asking:
@@ -119,8 +143,13 @@ def _weighed(
             asks = view.columns[question].asks > 0.5
             answers = ASKS * (asks and bool(set(words_of(answer)) & {"answer", "answers"}))
             trusted = not set(words_of(answer)) & DOUBTFUL
-            belongs = max(PARTNERS * partners(question, answer), answers) if trusted else 0.0
+            close = min(partners(question, answer), FIGURES if view.columns[answer].numbers > 0.5 else 1.0)
+            belongs = max(PARTNERS * close, answers) if trusted else 0.0
             together += ALIKE * named_alike(question, answer) + belongs
+            together += OF_ANOTHER * of_another(question, answer, view.columns)
+            together += UNSETTLED * (
+                has_settled and bool(set(words_of(answer)[-1:]) & MADE_OR_SAID) and is_unsettled(answer)
+            )
             together += OF_A_KIND * (asks and has_answer and bool(set(words_of(answer)) & KIND_WORDS))
             together += _table_clues(view, asking, answer) if is_table else 0.0
             pairs.append((asking[question] + weight + together, question, answer))
@@ -149,7 +178,7 @@ def _told(view: FileView, question: str, candidates: Collection[str]) -> dict[st
 
 
 def _table_clues(view: FileView, asking: Collection[str], answer: str) -> float:
-    """In a table without texts the last column is the likeliest, a measured one less so, and one that the rest tells."""
+    """In a table without texts the last column is likeliest, a measured one less so, and one that the rest tells."""
     column, order = view.columns[answer], view.source.columns
     others = [name for name in asking if name != answer and not view.columns[name].is_token]
     named = bool(set(words_of(answer)) & (WEAK_ANSWERS | AMOUNTS))

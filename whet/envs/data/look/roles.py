@@ -84,7 +84,11 @@ def _group(view: FileView, used: Collection[str]) -> str | None:
     named = obvious(free, names.GROUPS)
     ids = [column for column in free if set(words_of(column)) & names.ID_WORDS]
     ids += [column for column in free if names.GROUP_WORDS & set(words_of(column)[-1:])]
-    for column in [*([named] if named is not None else []), *ids, *(name for name in free if _is_in_blocks(view, name))]:
+    for column in [
+        *([named] if named is not None else []),
+        *ids,
+        *(name for name in free if _is_in_blocks(view, name)),
+    ]:
         found = view.columns[column]
         if not (found.missing or found.lists) and LEAST_GROUPS <= found.distinct < len(view.source.rows):
             return column
