@@ -21,7 +21,7 @@ import orjson
 
 from whet.config.load import validate
 from whet.config.schema import EvalConfig
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.keys import digest, playbook_digest, policy_digest, rollout_key
 from whet.ledger.freeze import FROZEN, UNFROZEN, family_of, frozen
 from whet.models.base import Model
@@ -267,7 +267,7 @@ def changed_rule(releases: Path, champion: str) -> str:
         return ""
     return (
         f"{releases / FOLDER / champion}.json: is not what was calibrated, or its reference is not; restore them from "
-        f"a copy, or make them again: whet decide {champion} --calibrate LABELLED"
+        f"a copy, or make them again: whet decide {typed(champion)} --calibrate LABELLED"
     )
 
 
@@ -299,7 +299,9 @@ async def open_decider(
     notes = []
     if rule.rule is None or rule.rule.threshold is None:
         why = "its threshold was chosen for another version" if named.rule is not None else "it has no threshold"
-        notes.append(f"{champion.title} releases nothing: {why}; whet decide {champion.name} --calibrate LABELLED")
+        notes.append(
+            f"{champion.title} releases nothing: {why}; whet decide {typed(champion.name)} --calibrate LABELLED"
+        )
     halted = frozen(releases, champion.environment)
     if halted:
         notes.append(f"{champion.title} releases nothing: frozen ({halted})")
