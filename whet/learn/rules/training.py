@@ -300,7 +300,8 @@ class RuleSearch(Training):
             folder = self.shop.session.folder
             raise Halted(
                 f"{purpose} waits for a person: {record.operation}; "
-                f"whet rules approve {typed(folder)} {typed(purpose)}, or the same with --decline, then start the run again"
+                f"whet rules approve {typed(folder)} {typed(purpose)}, or the same with --decline, then start the run "
+                "again"
             )
         if not said.yes:
             self.review.settle(part, record, "declined", said.words)

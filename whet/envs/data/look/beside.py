@@ -11,7 +11,6 @@ from whet.envs.data.look.view import FileView
 from whet.envs.data.look.vocabulary import (
     ANSWER_WORDS,
     COMPANIONS,
-    DOUBTFUL,
     EXPLAINS,
     GIVEN,
     JUDGED,
@@ -19,6 +18,7 @@ from whet.envs.data.look.vocabulary import (
     KEPT_FROM_JUDGES,
     PROBES,
     RECORDS,
+    is_doubtful,
     is_record,
     needs_no_caption,
     within,
@@ -72,7 +72,7 @@ def _belongs(view: FileView, name: str, question: str, answer: str) -> bool:
     around = set(words_of(name.rpartition(".")[0])) if column.lists else set()
     if words and words_of(name)[-1] in GIVEN and not column.missing:
         return True
-    if column.constant or words & (RECORDS | DOUBTFUL | EXPLAINS | ID_WORDS) or name.startswith("_"):
+    if column.constant or words & (RECORDS | EXPLAINS | ID_WORDS) or is_doubtful(name) or name.startswith("_"):
         return False
     if _is_sibling(view, name, question):
         return True

@@ -17,7 +17,6 @@ from whet.envs.data.look.vocabulary import (
     AMOUNTS,
     ANSWER_WORDS,
     COMPANIONS,
-    DOUBTFUL,
     EXPLAINS,
     FOREIGN_ANSWERS,
     HEADINGS,
@@ -26,6 +25,7 @@ from whet.envs.data.look.vocabulary import (
     SETTLED,
     WEAK_ANSWERS,
     either,
+    is_doubtful,
     is_record,
     is_technical,
     lies_in_answer,
@@ -126,7 +126,7 @@ ASKED: tuple[Clue, ...] = (
     Clue("holds lists", -3.0, lambda c: c.held.lists),
     Clue("is called like an answer", -3.0, lambda c: bool(c.words & ANSWER_WORDS)),
     Clue("is called like what is made of a text", -1.5, lambda c: bool(c.words & MADE)),
-    Clue("explains, or is wrong on purpose", -3.0, lambda c: bool(c.words & (EXPLAINS | DOUBTFUL))),
+    Clue("explains, or is wrong on purpose", -3.0, lambda c: bool(c.words & EXPLAINS) or is_doubtful(c.held.name)),
     Clue("holds a few labels", -2.0, lambda c: c.held.is_categorical),
     Clue("is a word of its own in every row", -3.0, lambda c: c.held.is_token),
     Clue("is the same in every row", -5.0, lambda c: c.held.constant),
@@ -184,7 +184,7 @@ ANSWERED: tuple[Clue, ...] = (
     Clue("is called like an answer", 6.0, _answer_name),
     Clue("asks", -3.0, lambda c: c.held.asks),
     Clue("is called final or gold", 1.5, lambda c: bool(c.words & SETTLED)),
-    Clue("is called predicted, old or wrong", -4.0, lambda c: _is_doubtful(c)),
+    Clue("is called predicted, old or wrong", -4.0, lambda c: is_doubtful(c.held.name)),
     Clue("explains an answer", -5.0, lambda c: bool(c.words & EXPLAINS) and not c.held.is_categorical),
     Clue("is recorded", -4.0, lambda c: is_record(c.held.name) * (0.5 if c.is_narrative else 1.0)),
     Clue("counts the rows", -4.0, lambda c: c.held.counts),
@@ -211,10 +211,6 @@ ANSWERED: tuple[Clue, ...] = (
     Clue("is a part of a list that might hold more", -2.0, lambda c: ".0." in c.held.name),
     Clue("begins with an underscore", -2.0, lambda c: c.held.name.startswith("_") and not c.is_answer_named),
 )
-
-
-def _is_doubtful(column: ColumnSight) -> bool:
-    return any(set(words_of(part)) & DOUBTFUL for part in column.held.name.split("."))
 
 
 def _is_measured(column: ColumnSight) -> bool:

@@ -187,6 +187,11 @@ def is_record(column: str) -> bool:
     return bool(words & (RECORDS | FOREIGN_RECORDS)) or soft or identity or named in (*IDS, *GROUPS)
 
 
+def is_doubtful(column: str) -> bool:
+    """Whether a name, or that of an object around it, is of an answer that is not to be trusted."""
+    return any(set(words_of(part)) & DOUBTFUL for part in column.split("."))
+
+
 def is_technical(column: str) -> bool:
     """Whether it is about an answer, where it lies in one: who gave it, when, where it stands."""
     words = words_of(column)
