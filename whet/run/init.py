@@ -28,6 +28,7 @@ from whet.evals.power import showable_gain, tasks_for
 from whet.models.base import Model
 from whet.run.anew import note_written, put_in_place, refuse_changed
 from whet.run.first_playbook import first_playbook
+from whet.run.sample import sample_of
 from whet.run.skill import SkillRequest, bring_skill, propose_skill
 from whet.run.train import load_train_config
 from whet.types import SPLITS, Split
@@ -123,13 +124,16 @@ def _from_data(
     choose: Choose | None,
     trial: str | Model,
 ) -> NewProject:
-    found = read_source(path, encoding)
+    sample = sample_of(path, beside, encoding)
+    found = read_source(sample or path, encoding)
     proposal = propose(found, wishes)
+    if sample is not None:
+        proposal.assumed.insert(0, f"{path.name} is large: {len(found.rows)} of its rows, spread over it, are taken")
     if proposal.rivals and choose is not None:
         proposal = propose(found, replace(wishes, answer=choose(proposal.rivals)))
     if encoding != "utf-8":
         proposal.assume(f"the file is in {encoding}", encoding=encoding)
-    address = _bring(found, proposal, folder, beside)
+    address = path.name if sample is not None else _bring(found, proposal, folder, beside)
     env = _opened(found, proposal, beside, address, grouped=bool(wishes.group))
     first = first_playbook(env, folder.name, proposal.args, trial, proposal.answer_length)
     words = _words(folder, beside, found, proposal, address, env)

@@ -369,7 +369,7 @@ def preferences(d: Draw) -> Row:
     "ultrafeedback.jsonl",
     "chosen.answer",
     ("f1", "anls", "em", "rubric"),
-    "prompt|chosen.question",
+    (),
     "prompt|chosen.question",
 )
 def ultrafeedback(d: Draw) -> Row:

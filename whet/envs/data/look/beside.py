@@ -47,6 +47,8 @@ def asked_together(view: FileView, question: str, taken: Collection[str], answer
     for name in view.columns:
         if name == question or name in (*taken, *spoken, answer) or within(name, answer) or within(name, question):
             continue
+        if _tells(view, name, answer):
+            continue
         if name in judged or _belongs(view, name, question, answer):
             found.append(name)
     about = {_NUMBER.sub("#", name) for name in found if set(words_of(name)) & PROBES and _is_paired(view, name)}
@@ -55,16 +57,29 @@ def asked_together(view: FileView, question: str, taken: Collection[str], answer
     return sorted(ordered, key=lambda name: not needs_no_caption(name))
 
 
+def _tells(view: FileView, name: str, answer: str) -> bool:
+    """Whether an answer in words stands in a text as it is: all that was said, where the answer is its end."""
+    held = view.columns.get(answer)
+    return held is not None and held.words >= LONG / 2 and view.found_in(answer, name) >= 0.5
+
+
 def _is_told_elsewhere(view: FileView, name: str, found: Collection[str]) -> bool:
     """Whether another text that is shown holds it word for word, or it is another that is shown, with markup."""
     others = [other for other in found if other != name and view.is_text(other)]
     if not view.is_text(name):
         return False
-    return any(
-        view.holds_markup(name) if view.holds_markup(name) != view.holds_markup(other) else view.is_around(other, name)
-        for other in others
-        if view.is_around(other, name) or view.is_around(name, other)
-    )
+    return any(_says_it_all(view, other, name) for other in others)
+
+
+def _says_it_all(view: FileView, other: str, name: str) -> bool:
+    """Whether a text need not be shown beside another: it holds it, or is it without markup; of equals, the first."""
+    around, within_it = view.is_around(other, name), view.is_around(name, other)
+    if around and within_it:
+        order = list(view.columns)
+        return order.index(other) < order.index(name)
+    if view.holds_markup(name) != view.holds_markup(other):
+        return (around or within_it) and view.holds_markup(name)
+    return around
 
 
 def _belongs(view: FileView, name: str, question: str, answer: str) -> bool:
