@@ -43,7 +43,7 @@ OWN_ARGUMENTS = (
 ARGUMENTS: tuple[Argument, ...] = (*OWN_ARGUMENTS, *check_arguments())
 
 MEANT = 0.9
-"""Share of rows with an id of their own, from which a column `id` that nobody named is one, and a repeat is an error."""
+"""Share of rows with an id of their own, from which a column `id` that nobody named is one; a repeat is an error."""
 
 PLACES = ("manifest", "agreement", "workspace", "function", "rubric", "schema", "database", "checker")
 """Arguments that say where something lies: its content counts, not its path."""
