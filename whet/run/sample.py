@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from whet.errors import WhetError
+from whet.files import atomic_file
 
 LARGE = 64 * 1024 * 1024
 """Bytes from which a file is sampled."""
@@ -35,10 +37,13 @@ def sample_of(path: Path, into: Path, encoding: str) -> Path | None:
     taken = into / path.name
     with (
         path.open(encoding=encoding, errors="surrogateescape", newline="") as whole,
-        taken.open("w", encoding=encoding, errors="surrogateescape", newline="") as part,
+        atomic_file(taken) as part,
     ):
+        write = codecs.getincrementalencoder(encoding)("surrogateescape").encode
         rows = whole if kind in LINES else _records(path, whole)
-        part.writelines(row for at, row in enumerate(rows) if at % step == 0 or (kind in TABLES and at < LEADING))
+        part.writelines(
+            write(row) for at, row in enumerate(rows) if at % step == 0 or (kind in TABLES and at < LEADING)
+        )
     return taken
 
 
