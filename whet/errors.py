@@ -5,11 +5,17 @@ from __future__ import annotations
 import difflib
 import errno
 import os
+import shlex
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from whet.types import Fault
+
+
+def typed(name: object) -> str:
+    """A path or a name as a shell takes it, for a command that a message suggests: `My Runs` needs its quotes."""
+    return shlex.quote(str(name))
 
 
 class WhetError(Exception):
@@ -65,7 +71,7 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C, or a polite kill, ended a run; what it had done is kept in `folder`."""
 
     def __init__(self, folder: str) -> None:
-        super().__init__(f"interrupted; what is done is kept, continue with: whet resume {folder}")
+        super().__init__(f"interrupted; what is done is kept, continue with: whet resume {typed(folder)}")
         self.folder = folder
 
 

@@ -42,7 +42,7 @@ def test_speakers_are_named_where_there_is_more_than_one_turn() -> None:
 
 
 def test_a_list_of_other_objects_is_no_conversation(tmp_path: Path) -> None:
-    assert source(tmp_path, {"tools": [{"name": "a"}, {"name": "b"}]}).columns == ("tools",)
+    assert source(tmp_path, {"tools": [{"name": "a"}, {"name": "b"}]}).columns == ("tools", "tools.name")
 
 
 @pytest.mark.parametrize(

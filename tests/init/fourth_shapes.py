@@ -221,7 +221,14 @@ def fourth_shapes() -> list[Shape]:
         Shape("fourth_wide", ".csv", table(help_desk(rng)), "Final category", "choice", ["Subject", "Description"]),
         Shape("fourth_nested", ".json", array(labelling_tool(rng)), chosen, "choice", ["data.text"]),
         Shape("fourth_multi_label", ".csv", table(emotions(rng)), "emotions", "set", ["comment"]),
-        Shape("fourth_multiple_choice", ".jsonl", lines(science(rng)), "answerKey", "choice", ["question"]),
+        Shape(
+            "fourth_multiple_choice",
+            ".jsonl",
+            lines(science(rng)),
+            "answerKey",
+            "choice",
+            ["question.stem", "question.choices.text"],
+        ),
         Shape("fourth_unicode", ".csv", with_mark(chinese), "情感", "choice", ["评论内容"]),
         Shape("fourth_missing", ".csv", table(intents), "Intent", "choice", ["utterance"], mended={"skip_missing": 1}),
         Shape(

@@ -151,7 +151,7 @@ def other_shapes() -> list[Shape]:
         Shape("chinese", ".csv", table(chinese), "标签", "choice", ["文本"]),
         Shape("answer-first", ".csv", table(first), "verdict", "choice", ["mail"]),
         Shape("survey", ".csv", table(survey), list(survey[0])[3], "choice", [list(survey[0])[2]]),
-        Shape("chat", ".jsonl", lines(chat), "resolution", "choice", ["messages"], plain, {"prompt": "{messages}"}),
+        Shape("chat", ".jsonl", lines(chat), "resolution", "choice", ["messages.conversation"], plain),
         Shape("nli", ".jsonl", lines(nli), "gold_label", "choice", ["sentence1", "sentence2"]),
         Shape("sql", ".jsonl", lines(sql), "query", "exact", ["question"]),
         Shape("spans", ".jsonl", lines(spans), "entities", "spans", ["document"]),

@@ -15,7 +15,6 @@ from whet.run.init import initialise
 from whet.types import SPLITS
 
 MENDED = {
-    "student_answers.csv": Wishes(prompt="{question}\n\n{reference_answer}\n\n{student_answer}"),
     "dialogues.csv": Wishes(group="call_id"),
 }
 """What is not read right, and what would say so; equal utterances tie all calls of `dialogues.csv` to each other."""
@@ -50,12 +49,6 @@ def wrong_of(file: DataFile, proposal: DataProposal, folder: Path) -> list[str]:
 def test_a_file_as_people_have_it_is_read_right(file: DataFile, tmp_path: Path) -> None:
     proposal = read(file, tmp_path)
     assert wrong_of(file, proposal, tmp_path) == [], (proposal.args, proposal.unsure)
-
-
-def test_a_text_that_is_judged_is_named_and_shown_with_one_option(tmp_path: Path) -> None:
-    (file,) = (file for file in FOURTH if file.name == "student_answers.csv")
-    assert any("'student_answer'" in doubt and "--prompt" in doubt for doubt in read(file, tmp_path).unsure)
-    assert wrong_of(file, read(file, tmp_path, MENDED[file.name]), tmp_path) == []
 
 
 def test_a_group_that_ties_nearly_all_rows_together_is_given_up_aloud(tmp_path: Path) -> None:

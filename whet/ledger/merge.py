@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from whet import wire
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.ledger.schema import (
     ATTEMPTS,
     EFFECTS,
@@ -76,7 +76,7 @@ def _take(own: LedgerWriter, other: Ledger, shard: Path) -> ShardPart:
         rows: dict[Table, list[Row]] = {ROLLOUTS: [], TRANSCRIPTS: []}
         for row, (seq, body) in batch:
             if row[0] != seq:
-                raise WhetError(f"{shard}: a rollout has no transcript; see: whet verify {shard}")
+                raise WhetError(f"{shard}: a rollout has no transcript; see: whet verify {typed(shard)}")
             if own.has_rollout(row[KEY], row[REQUEST], f"{row[2]}/{row[3]} draw {row[4]} of {shard.name}"):
                 known += 1
                 continue

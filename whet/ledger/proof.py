@@ -8,7 +8,7 @@ from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.ledger.chain import GENESIS, ChainFinding, ChainProof, head_at, prove
 from whet.ledger.head import LedgerHead, file_digest, head_path, read_head
 from whet.ledger.schema import VERSION
@@ -23,7 +23,7 @@ def refuse_unsound(path: Path, db: sqlite3.Connection) -> None:
     if first is not None:
         raise WhetError(
             f"{path}: {first.told}; nothing was asked or changed. Restore it from a copy, or keep what is sound with: "
-            f"whet salvage {path.parent} OUT"
+            f"whet salvage {typed(path.parent)} OUT"
         )
 
 

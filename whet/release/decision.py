@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.files import own_folder, write_atomically, write_json
 from whet.keys import seed_for
 from whet.release.threshold import ReleaseRule
@@ -138,7 +138,7 @@ class DecisionRule:
             return cls()
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise WhetError(
-                f"{path}: damaged; make it again with: whet decide {champion} --calibrate LABELLED"
+                f"{path}: damaged; make it again with: whet decide {typed(champion)} --calibrate LABELLED"
             ) from None
 
     def keep(self, releases: Path, champion: str, reference: Sequence[bytes]) -> None:

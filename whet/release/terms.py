@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.keys import digest
 from whet.ledger.freeze import UNFROZEN, frozen
 from whet.release.champion import Champion
@@ -44,7 +44,7 @@ def _notes(champion: Champion, named: DecisionRule, rule: DecisionRule, halted: 
     if rule.rule is None or rule.rule.threshold is None:
         why = "its threshold was chosen for another version" if named.rule is not None else "it has no threshold"
         why = why if rule.rule is None else "the work that it was calibrated on gave it no threshold"
-        yield f"{champion.title} releases nothing: {why}; whet decide {champion.name} --calibrate LABELLED"
+        yield f"{champion.title} releases nothing: {why}; whet decide {typed(champion.name)} --calibrate LABELLED"
     if halted:
         yield f"{champion.title} releases nothing: frozen ({halted})"
     elif rule.rule is not None and not watched:
@@ -58,7 +58,7 @@ def changed_rule(releases: Path, champion: str) -> str:
         return ""
     return (
         f"{releases / FOLDER / champion}.json: is not what was calibrated, or its reference is not; restore them from "
-        f"a copy, or make them again: whet decide {champion} --calibrate LABELLED"
+        f"a copy, or make them again: whet decide {typed(champion)} --calibrate LABELLED"
     )
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from whet import wire
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.evals.estimate import LEVEL, Estimate, Interval, mean_estimate
 from whet.evals.summary import in_scale
 from whet.gate.decide import DECISION
@@ -363,7 +363,9 @@ class RunFold:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as problem:
-            self.notes.append(f"{name} cannot be read ({problem}); make it anew with: whet rebuild {self.folder}")
+            self.notes.append(
+                f"{name} cannot be read ({problem}); make it anew with: whet rebuild {typed(self.folder)}"
+            )
             return None
 
     def _config_text(self) -> str:

@@ -16,7 +16,7 @@ import orjson
 from whet.config.load import merge, parse_override, read_toml, validate
 from whet.config.playbooks import read_playbook
 from whet.config.train import DEFAULT_LEARNER, TrainConfig
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.learn.learner import learner_named
 from whet.ledger.inheritance import apart
 from whet.ledger.store import CONSULTED, Ledger
@@ -85,7 +85,7 @@ def _ended(folder: Path) -> dict[str, str]:
     with Ledger.read(folder) as ledger:
         ends = [event.body["why"] for event in ledger.events(ENDED)]
         if ends[-1:] != [DONE]:
-            raise WhetError(f"{folder}: has not come to its end; finish it first: whet resume {folder.name}")
+            raise WhetError(f"{folder}: has not come to its end; finish it first: whet resume {typed(folder.name)}")
         return ledger.meta()
 
 

@@ -18,7 +18,7 @@ from whet.config.load import load_config, merge, parse_override, validate
 from whet.config.playbooks import read_playbook, write_playbook
 from whet.config.schema import EnvSection
 from whet.envs.base import Environment
-from whet.errors import Interrupted, WhetError
+from whet.errors import Interrupted, WhetError, typed
 from whet.evals.compare import Comparison, compare, signed
 from whet.evals.estimate import Estimate, ranged
 from whet.evals.sample import size_of, stratified_sample
@@ -75,7 +75,7 @@ class CrossResult:
 
     def page(self) -> RunPage:
         if self.stopped:
-            told = f"stopped: {self.stopped}\ncontinue with: whet resume {self.folder}"
+            told = f"stopped: {self.stopped}\ncontinue with: whet resume {typed(self.folder)}"
             return RunPage([told], 1)
         return RunPage(["\n".join(self.lines()), f"results: {self.folder / FILE}"])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from whet import wire
 from whet.config.playbooks import write_playbook
 from whet.config.schema import EvalConfig, GateSection
-from whet.errors import Halt, Interrupted, WhetError
+from whet.errors import Halt, Interrupted, WhetError, typed
 from whet.evals.metric import Metric
 from whet.files import write_atomically, write_json
 from whet.gate.alpha import AlphaBudget
@@ -175,7 +175,7 @@ async def _bring(
         except Halted as halted:
             session.end(str(halted))
             raise Halt(
-                f"{start.folder}: no decision yet, {halted}; continue with: whet resume {start.folder}"
+                f"{start.folder}: no decision yet, {halted}; continue with: whet resume {typed(start.folder)}"
             ) from None
         leak = _leak(session, plan, candidate)
         write_json(start.folder / DECISION_FILE, decision.as_data())

@@ -6,7 +6,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.extras import WEIGHTS, install
 from whet.files import write_atomically
 
@@ -40,7 +40,7 @@ def lay_out(folder: Path) -> Path:
         elif file.read_bytes() != text.encode():
             raise WhetError(
                 f"{file}: is not the demo's; name another folder (whet demo FOLDER), or train it as your own: "
-                f"cd {folder} && whet train {CONFIG}"
+                f"cd {typed(folder)} && whet train {CONFIG}"
             )
     return folder / CONFIG
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig
 from whet.envs.base import Environment
-from whet.errors import Interrupted, WhetError
+from whet.errors import Interrupted, WhetError, typed
 from whet.evals.sample import size_of, stratified_sample
 from whet.evals.table import summary_table
 from whet.keys import playbook_digest
@@ -79,11 +79,11 @@ class EvalResult:
         if tally.replayed and not tally.done and not tally.stopped:
             parts.append(f"all {tally.replayed} rollouts replayed from {self.folder}; another --seed draws anew")
         if tally.stopped:
-            parts.append(f"stopped: {tally.stopped}\ncontinue with: whet resume {self.folder}")
+            parts.append(f"stopped: {tally.stopped}\ncontinue with: whet resume {typed(self.folder)}")
         if self.fewer:
             parts.append(self.fewer)
         parts.extend(doubtful(self.folder))
-        parts.append(f"results: {self.folder}/results.json\nlook at it: whet report {self.folder}, or whet view")
+        parts.append(f"results: {self.folder}/results.json\nlook at it: whet report {typed(self.folder)}, or whet view")
         nothing = fault is not None and not self.report.summary.overall.rollouts
         return RunPage(parts, 1 if nothing or tally.failed else STOPPED if tally.stopped else 0)
 

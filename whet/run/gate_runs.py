@@ -10,7 +10,7 @@ import orjson
 from whet.config.load import validate
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig, GateSection
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.files import write_json
 from whet.gate.decide import DECISION
 from whet.learn.workshop import LEAK
@@ -44,7 +44,7 @@ class GateRuns:
 
         decision = _decision(folder)
         if decision is None:
-            return Text(f"{folder}: no decision yet; continue with: whet resume {folder}")
+            return Text(f"{folder}: no decision yet; continue with: whet resume {typed(folder)}")
         with Ledger.read(folder) as ledger:
             warned = "".join(f"warning: {LEAKS}: {body['span']!r}\n" for _, body in ledger.effects(LEAK))
         return Text(f"{decision['says']}\n{warned}evidence: {folder / DECISION_FILE}")
@@ -65,7 +65,7 @@ class GateRuns:
     def rebuild(self, folder: Path, given: Given) -> str:
         decision = _decision(folder)
         if decision is None:
-            raise WhetError(f"{folder}: no decision yet; continue with: whet resume {folder}")
+            raise WhetError(f"{folder}: no decision yet; continue with: whet resume {typed(folder)}")
         write_json(folder / DECISION_FILE, decision)
         return f"rebuilt from a decision on {len(decision['draws'])} draws"
 

@@ -23,11 +23,12 @@ from whet.envs.data.proposal import DataProposal, Wishes, propose
 from whet.envs.data.source import DataSource, read_source
 from whet.envs.data.splits import TiedRows
 from whet.envs.registry import load_environment
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.evals.power import showable_gain, tasks_for
 from whet.models.base import Model
 from whet.run.anew import note_written, put_in_place, refuse_changed
 from whet.run.first_playbook import first_playbook
+from whet.run.sample import sample_of
 from whet.run.skill import SkillRequest, bring_skill, propose_skill
 from whet.run.train import load_train_config
 from whet.types import SPLITS, Split
@@ -123,13 +124,16 @@ def _from_data(
     choose: Choose | None,
     trial: str | Model,
 ) -> NewProject:
-    found = read_source(path, encoding)
+    sample = sample_of(path, beside, encoding)
+    found = read_source(sample or path, encoding)
     proposal = propose(found, wishes)
+    if sample is not None:
+        proposal.assumed.insert(0, f"{path.name} is large: {len(found.rows)} of its rows, spread over it, are taken")
     if proposal.rivals and choose is not None:
         proposal = propose(found, replace(wishes, answer=choose(proposal.rivals)))
     if encoding != "utf-8":
         proposal.assume(f"the file is in {encoding}", encoding=encoding)
-    address = _bring(found, proposal, folder, beside)
+    address = path.name if sample is not None else _bring(found, proposal, folder, beside)
     env = _opened(found, proposal, beside, address, grouped=bool(wishes.group))
     first = first_playbook(env, folder.name, proposal.args, trial, proposal.answer_length)
     words = _words(folder, beside, found, proposal, address, env)
@@ -188,7 +192,7 @@ def _made(folder: Path, beside: Path, address: str, proposal: DataProposal, env:
     load_config(EvalConfig, beside / "config.toml")
     load_train_config(beside / "train.toml")
     commands = (
-        f"cd {folder}",
+        f"cd {typed(folder)}",
         "whet eval -c config.toml --playbook blank --run before",
         "whet eval -c config.toml --run after",
         "whet compare before after",
@@ -261,7 +265,7 @@ def _words(
     rows = "\n".join(f"| `{name}` | {explained.get(name, 'your examples')} |" for name in kept)
     words: dict[str, str] = {
         "title": folder.name,
-        "folder": str(folder),
+        "folder": typed(folder),
         "address": _toml(f"data:{address}"),
         "args": "\n".join(f"{name} = {_toml(value)}" for name, value in proposal.args.items()),
         "max_tokens": str(max(32, min(1024, proposal.answer_length))),
@@ -292,7 +296,7 @@ def _package(folder: Path, beside: Path) -> NewProject:
         "module": module,
         "dashed": module.replace("_", "-"),
         "class_name": "".join(part.capitalize() for part in module.split("_")),
-        "folder": str(folder),
+        "folder": typed(folder),
     }
     written = {
         "pyproject.toml": "pyproject.toml",
@@ -305,7 +309,7 @@ def _package(folder: Path, beside: Path) -> NewProject:
         (beside / name).parent.mkdir(parents=True, exist_ok=True)
         (beside / name).write_text(_filled(f"env/{template}.tmpl", words), encoding="utf-8")
     address = f"{module}/environment.py:{words['class_name']}"
-    commands = (f"cd {folder}", f"whet envs check {address}", "pytest")
+    commands = (f"cd {typed(folder)}", f"whet envs check {typed(address)}", "pytest")
     return NewProject(folder, tuple(sorted(written)), address, (), dict.fromkeys(SPLITS), commands)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from whet.config.load import load_config, write_config
 from whet.config.schema import EvalConfig
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.files import own_folder, write_atomically
 from whet.ledger.merge import merge_ledgers
 from whet.ledger.store import SOURCES, Ledger
@@ -45,7 +45,7 @@ def merge_runs(shards: Sequence[str | Path], name: str, runs: Path = RUNS) -> st
         raise
     rebuild_run(out)
     lacking = planned - rollouts
-    more = f"; {lacking:,} of the plan are missing, play them with: whet resume {out}" if lacking > 0 else ""
+    more = f"; {lacking:,} of the plan are missing, play them with: whet resume {typed(out)}" if lacking > 0 else ""
     return f"{out}: {rollouts:,} rollouts from {len(folders)} shards{more}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from whet.errors import typed
 from whet.evals.compare import Comparison
 from whet.evals.estimate import Estimate
 from whet.evals.metric import HARD
@@ -34,13 +35,13 @@ def result_parts(result: TrainResult) -> list[str | RenderableType]:
     if result.training.spent:
         parts.append(f"learning ended: {result.training.spent}")
     if result.stopped:
-        parts.append(f"stopped: {result.stopped}\ncontinue with: whet resume {result.folder}")
+        parts.append(f"stopped: {result.stopped}\ncontinue with: whet resume {typed(result.folder)}")
     steps = result.folder / HISTORY  # a learner writes it, or does not
     parts.append(
         f"best playbook: {result.folder}/best_skill.md (to use: --playbook {result.folder}/best_playbook.json)\n"
         f"report: {result.folder}/summary.json"
         + (f", step by step: {steps}" if steps.is_file() else "")
-        + f"\nlook at it: whet report {result.folder}, or whet view"
+        + f"\nlook at it: whet report {typed(result.folder)}, or whet view"
     )
     return parts
 

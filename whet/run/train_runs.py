@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from whet.config.playbooks import read_playbook
+from whet.errors import typed
 from whet.evals.estimate import LEVEL
 from whet.learn.outcome_files import SUMMARY
 from whet.ledger.store import Ledger
@@ -99,7 +100,7 @@ def training_page(folder: Path) -> RenderableType:
 
     summary = summary_of(folder)
     if not summary:
-        return Text(f"{folder}: no step is complete yet; continue with: whet resume {folder}")
+        return Text(f"{folder}: no step is complete yet; continue with: whet resume {typed(folder)}")
     lines = [
         f"steps: {summary['total_steps']} of {summary['planned_steps']}; accepted {len(summary['accepted'])} of "
         f"{summary['total_decisions']} candidates",
@@ -112,7 +113,7 @@ def training_page(folder: Path) -> RenderableType:
         lines.append(f"  ({SELECTION})")
     lines += leak_lines(summary.get("leaks", ()))
     if summary["stopped"]:
-        lines.append(f"stopped: {summary['stopped']}; continue with: whet resume {folder}")
+        lines.append(f"stopped: {summary['stopped']}; continue with: whet resume {typed(folder)}")
     told = Text("\n".join(lines))
     if summary["test_hard"] is None:
         return told

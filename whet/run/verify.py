@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from whet import wire
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.ledger.copies import backup_ledger, salvage_ledger
 from whet.ledger.proof import anchor_line, ledger_findings
 from whet.ledger.rows import rollout_columns
@@ -72,7 +72,7 @@ def salvage_run(run: str | Path, out: Path, runs: Path = RUNS) -> str:
     found = salvage_ledger(run_folder(run, runs), out)
     if not found.kept["meta"]:
         return f"{out}: {found}; what the run was is lost too: start its command again"
-    return f"{out}: {found}; continue with: whet resume {out}"
+    return f"{out}: {found}; continue with: whet resume {typed(out)}"
 
 
 def _columns(ledger: Ledger) -> Iterator[str]:

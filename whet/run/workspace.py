@@ -13,7 +13,7 @@ import orjson
 from whet.config.load import load_config, read_toml
 from whet.config.playbooks import read_playbook
 from whet.config.schema import EvalConfig, PolicyConfig
-from whet.errors import WhetError, broken_line
+from whet.errors import WhetError, broken_line, typed
 from whet.ledger.account import Account
 from whet.ledger.store import FILE, Ledger
 from whet.rollout.claim import CONFIG, PLAYBOOK, Identity
@@ -98,7 +98,9 @@ def records_of(folder: Path) -> Iterator[None]:
         yield
     except RECORDS as error:
         told = f"{type(error).__name__}: {error}, at {broken_line(error)}"
-        raise WhetError(f"{folder}: a record of it cannot be read ({told}); see: whet verify {folder}") from error
+        raise WhetError(
+            f"{folder}: a record of it cannot be read ({told}); see: whet verify {typed(folder)}"
+        ) from error
 
 
 def run_kind(folder: Path) -> str:

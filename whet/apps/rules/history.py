@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 
 from whet.config.playbooks import read_playbook, write_playbook
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.files import write_atomically
 from whet.learn.rules.approval import PersonsWord, write_approval
 from whet.learn.rules.artifacts import CANDIDATES, SNAPSHOTS, snapshot_name
@@ -100,4 +100,4 @@ def approve(run: str | Path, purpose: str, said: PersonsWord, runs: Path = RUNS)
         raise WhetError(f"{folder}: {purpose or 'which change'}? These wait: {', '.join(waiting)}")
     before = write_approval(folder, chosen, said)
     instead = f", in the place of '{before.words}'" if before is not None else ""
-    return f"{chosen}: {said.words}{instead}; continue with: whet resume {folder}"
+    return f"{chosen}: {said.words}{instead}; continue with: whet resume {typed(folder)}"

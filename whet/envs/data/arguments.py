@@ -14,7 +14,7 @@ from whet.envs.data.conversation import ANSWER, WHOLE
 from whet.envs.data.profile import is_missing
 from whet.envs.data.reply import INSTRUCTIONS, Form
 from whet.envs.data.source import DataSource
-from whet.envs.data.template import Template
+from whet.envs.data.template import Template, cell
 from whet.errors import WhetError
 from whet.types import SPLITS
 
@@ -41,6 +41,9 @@ OWN_ARGUMENTS = (
 )
 
 ARGUMENTS: tuple[Argument, ...] = (*OWN_ARGUMENTS, *check_arguments())
+
+MEANT = 0.9
+"""Share of rows with an id of their own, from which a column `id` that nobody named is one; a repeat is an error."""
 
 PLACES = ("manifest", "agreement", "workspace", "function", "rubric", "schema", "database", "checker")
 """Arguments that say where something lies: its content counts, not its path."""
@@ -178,8 +181,16 @@ def _columns(source: DataSource, args: Mapping[str, Any]) -> Columns:
     column = known(split, source.columns, "split") if isinstance(split, str) else None
     if split is None and source.sides is None and "split" in source.columns:
         column = "split"
-    identity = named("id") or obvious(source.columns, IDS[:1])
-    return Columns(identity, named("group"), named("kind"), named("difficulty"), named("images"), column)
+    return Columns(
+        named("id") or _identity(source), named("group"), named("kind"), named("difficulty"), named("images"), column
+    )
+
+
+def _identity(source: DataSource) -> str | None:
+    """The column `id`, where it is meant to name the rows: one that is the same on many is of something else."""
+    column = obvious(source.columns, IDS[:1])
+    seen = {cell(row.get(column)).strip() for row in source.rows} if column is not None else set()
+    return column if len(seen) >= MEANT * len(source.rows) else None
 
 
 def _fractions(args: Mapping[str, Any]) -> tuple[float, ...]:

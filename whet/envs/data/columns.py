@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from whet.errors import WhetError, nearest
@@ -31,6 +32,14 @@ IMAGES = ("image", "images", "image_path", "picture", "photo", "screenshot")
 KINDS = ("kind", "type", "topic", "domain", "subject_area", "skill")
 DIFFICULTIES = ("difficulty", "level", "hardness")
 SPLIT_COLUMNS = ("split", "fold", "subset", "partition")
+
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
+
+
+def words_of(column: str) -> tuple[str, ...]:
+    """The words of a column's name; of a nested one, those of its last part."""
+    return tuple(word.casefold() for word in _WORD.findall(column.rpartition(".")[2]))
 
 
 def obvious(columns: Sequence[str], names: Sequence[str], taken: Collection[str] = ()) -> str | None:

@@ -1,7 +1,8 @@
 """What is written within texts, as columns beside theirs, wherever every cell of a column has it.
 
 `answer.final` is the end of a worked solution: `... #### 72` or, as mathematicians box it, `\\boxed{72}`.
-`tags.listed` is the list that a text spells out: `['a', 'b']` as a table of lists is saved, or `<a><b>`.
+`tags.listed` is the list that a text spells out: `['a', 'b']` as a table of lists is saved, or `<a><b>`; of objects
+it is their names.
 """
 
 from __future__ import annotations
@@ -55,7 +56,15 @@ def _spelled_list(text: str) -> list[str] | None:
         read = ast.literal_eval(text) if len(text) <= LONGEST_LIST else None
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    return read if isinstance(read, list) and all(isinstance(value, str) for value in read) else None
+    if not isinstance(read, list):
+        return None
+    names = [value.get("name") if _is_flat(value) else value for value in read]
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def _is_flat(value: Any) -> bool:
+    """Whether it is an object without parts that have parts."""
+    return isinstance(value, dict) and not any(isinstance(part, dict | list) for part in value.values())
 
 
 def _ends(cells: Sequence[Any]) -> list[str] | None:

@@ -1,7 +1,8 @@
-"""What each column of a file holds, judged by all of its cells: type, how many values, how much is missing."""
+"""What each column of a file holds: type, how many values, how much is missing; of a large file in part."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whet.envs.data.checks.number import last_number
+from whet.envs.data.columns import words_of
 from whet.envs.data.source import DataSource
 from whet.envs.data.template import cell
 
@@ -20,7 +22,6 @@ WRITTEN_NA = frozenset({"NA", "<NA>"})
 
 _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T]\d\d?:\d\d.*)?|\d\d?[-/.]\d\d?[-/.]\d{2,4}")
 _ADDRESS = re.compile(r"https?://\S+|\S+@\S+\.\w+|\d+\.\d+\.\d+\.\d+")
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
 _SIGN = re.compile(r"[=<>{(\[;*+\\|&^_]")
 
@@ -52,9 +53,8 @@ def is_code(text: str) -> bool:
     return len(signs) + text.startswith(("  ", "\t")) > 1
 
 
-def words_of(column: str) -> tuple[str, ...]:
-    """The words of a column's name; of a nested one, those of its last part."""
-    return tuple(word.casefold() for word in _WORD.findall(column.rpartition(".")[2]))
+MOST_LABELS = 200
+"""Labels that a file may have, where each comes again and again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,9 @@ class ColumnProfile:
     code: float = 0.0
     """Cells that look like a program."""
 
+    counts: bool = False
+    """Whether it counts the rows: whole numbers, each greater than the one before."""
+
     @property
     def missing(self) -> float:
         return 1.0 - self.filled / self.rows
@@ -97,7 +100,9 @@ class ColumnProfile:
     @property
     def is_categorical(self) -> bool:
         """Whether a few short values return often."""
-        return 1 < self.distinct <= min(20, self.filled // 3) and self.longest <= 40
+        few = 1 < self.distinct <= min(20, self.filled // 3)
+        often = 1 < self.distinct <= min(MOST_LABELS, self.filled // 4) and self.numbers < 0.5 and self.words <= 4
+        return (few or often) and self.longest <= 40
 
     @property
     def is_token(self) -> bool:
@@ -111,6 +116,9 @@ ASKING = ("?", "？", "؟")
 LONGEST_SET = 200
 """Signs of a cell that may still be a set of labels; longer ones are not taken apart to see."""
 
+LOOKED_AT = 4_000
+"""Cells that are looked into, spread over the file; how many there are and how many differ is counted in all."""
+
 MARKS = frozenset({"0", "1", "0.0", "1.0", "true", "false", "yes", "no", "x", "y", "n", "t", "f"})
 
 
@@ -123,15 +131,17 @@ def is_mark(cells: Sequence[Any]) -> bool:
 def profile(source: DataSource, column: str) -> ColumnProfile:
     """The figures of one column."""
     cells = [row.get(column) for row in source.rows]
-    filled = [value for value in cells if not is_missing(value)]
-    texts = [cell(value).strip() for value in filled]
+    whole = [value for value in cells if not is_missing(value)]
+    every = [cell(value).strip() for value in whole]
+    longest = max(map(len, every), default=0)
+    step = max(1, len(whole) // LOOKED_AT)
+    filled, texts = whole[::step], every[::step]
     count = max(1, len(filled))
-    longest = max(map(len, texts), default=0)
     return ColumnProfile(
         column,
         len(cells),
-        len(filled),
-        len(set(texts)),
+        len(whole),
+        len(set(every)),
         sum(isinstance(value, list) for value in filled) / count,
         sum(isinstance(value, dict) for value in filled) / count,
         sum(last_number(text, whole=True) is not None for text in texts) / count,
@@ -142,7 +152,16 @@ def profile(source: DataSource, column: str) -> ColumnProfile:
         sum(text.endswith(ASKING) for text in texts) / count,
         longest <= LONGEST_SET and label_sets(filled, column) is not None,
         sum(isinstance(value, str) and is_code(value) for value in filled) / count,
+        _counts(every),
     )
+
+
+def _counts(texts: Sequence[str]) -> bool:
+    """Whether texts are whole numbers in rising order, most of them by one."""
+    if len(texts) < 3 or not all(text.isascii() and text.isdigit() and len(text) < 16 for text in texts):
+        return False
+    steps = [int(after) - int(before) for before, after in itertools.pairwise(texts)]
+    return min(steps) > 0 and 2 * steps.count(1) > len(steps)
 
 
 @dataclass(frozen=True, slots=True)

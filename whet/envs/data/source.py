@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from whet.envs.data.derived import derived
-from whet.envs.data.formats import READERS, RowTable
+from whet.envs.data.formats import READERS
+from whet.envs.data.row_table import RowTable
 from whet.errors import WhetError
 from whet.types import SPLITS, Split
 

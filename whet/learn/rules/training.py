@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.gate.paired import PairedGate
 from whet.keys import digest
 from whet.learn.judge import Judge, Standing, known
@@ -304,7 +304,8 @@ class RuleSearch(Training):
             folder = self.shop.session.folder
             raise Halted(
                 f"{purpose} waits for a person: {record.operation}; "
-                f"whet rules approve {folder} {purpose}, or the same with --decline, then start the run again"
+                f"whet rules approve {typed(folder)} {typed(purpose)}, or the same with --decline, then start the run "
+                "again"
             )
         if not said.yes:
             self.review.settle(part, record, "declined", said.words)

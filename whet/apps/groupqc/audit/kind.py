@@ -13,7 +13,7 @@ from whet.apps.groupqc.audit.report import page_parts
 from whet.apps.groupqc.audit.run import KIND, AuditResult, AuditSettings, VoteCount, plan_audit, run_audit, write_audit
 from whet.apps.groupqc.decision.verdicts import DECISIONS, decision_parts
 from whet.config.schema import EvalConfig
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.ledger.store import Ledger
 from whet.rollout.session import DONE
 from whet.run.compose import Given, build_environment
@@ -45,7 +45,7 @@ class AuditRuns:
 
         metrics = _figures(folder)
         if not metrics:
-            return Text(f"{folder}: no figures yet; continue with: whet resume {folder}")
+            return Text(f"{folder}: no figures yet; continue with: whet resume {typed(folder)}")
         told = decision_parts if metrics["mode"] == "decide" else page_parts
         return Group(*(Text(part) if isinstance(part, str) else part for part in told(folder, metrics)))
 

@@ -24,7 +24,7 @@ from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.pack.schema import TicketVerdict
 from whet.envs.groupqc.verdict.lines import read_verdict
 from whet.envs.groupqc.verdict.votes import Ballot, DecodeSettings, Votes, draws_wanted
-from whet.errors import Interrupted, WhetError
+from whet.errors import Interrupted, WhetError, typed
 from whet.evals.attempts import TaskId
 from whet.evals.sample import stratified_sample
 from whet.keys import playbook_digest, policy_digest, rollout_key
@@ -148,7 +148,7 @@ class AuditResult:
         told = decision_parts if self.metrics["mode"] == "decide" else page_parts
         parts = told(self.folder, self.metrics)
         if self.tally.stopped:
-            parts.append(f"stopped: {self.tally.stopped}\ncontinue with: whet resume {self.folder}")
+            parts.append(f"stopped: {self.tally.stopped}\ncontinue with: whet resume {typed(self.folder)}")
             return RunPage(parts, STOPPED)
         return RunPage(parts, 1 if self.metrics["n_unfinished"] else 0)
 

@@ -21,7 +21,7 @@ from whet.apps.groupqc.stage_a.run import (
 )
 from whet.config.load import load_config
 from whet.envs.groupqc.photos.folder import index_of
-from whet.errors import WhetError
+from whet.errors import WhetError, typed
 from whet.ledger.store import Ledger
 from whet.rollout.claim import CONFIG
 from whet.rollout.session import DONE, SESSION
@@ -63,14 +63,14 @@ class StageARuns:
         config = _config(folder)
         files, manifest = config.photos.files, _manifest(config)
         if not manifest:
-            return Text(f"{folder}: nothing is written yet; continue with: whet resume {folder}")
+            return Text(f"{folder}: nothing is written yet; continue with: whet resume {typed(folder)}")
         lines = [
             f"{config.target.model} on {manifest['mission']}: {manifest['distinct_photos']} photos",
             f"{manifest['lines']} lines written to {files.out}",
         ]
         lines += [f"{count} refused: {reason}, see {files.errors}" for reason, count in manifest["refused"].items()]
         if manifest["pending"]:
-            lines.append(f"{manifest['pending']} groups left; continue with: whet resume {folder}")
+            lines.append(f"{manifest['pending']} groups left; continue with: whet resume {typed(folder)}")
         return Text("\n".join(lines))
 
     def resume(self, folder: Path, continuation: Continuation) -> StageAResult:

@@ -27,7 +27,7 @@ from whet.apps.groupqc.stage_a.output import (
 )
 from whet.apps.groupqc.stage_a.plan import StageAPlan, plan_stage_a
 from whet.envs.groupqc.photos.folder import StageAPhotos, index_of
-from whet.errors import Interrupted, WhetError
+from whet.errors import Interrupted, WhetError, typed
 from whet.keys import digest, policy_digest, rollout_key
 from whet.ledger.store import FILE, Ledger
 from whet.models.base import Model
@@ -93,7 +93,7 @@ class StageAResult:
         if self.tally.stopped:
             told.append(
                 f"stopped: {self.tally.stopped}; {self.pending} groups left, start it again to go on, "
-                f"or continue with: whet resume {self.folder}"
+                f"or continue with: whet resume {typed(self.folder)}"
             )
         return [*self.warnings, *told]
 
