@@ -21,6 +21,12 @@ DICT = {"city": "Bonn", "people": 336_465, "tags": ["on the Rhine"]}
     ("check", "truth", "reply", "reason"),
     [
         ({"check": "exact"}, "New York", " New  York\n", "correct"),
+        ({"check": "number"}, "678.05", "678,05", "correct"),
+        ({"check": "number"}, "678,05", "Gesamt: 678,05 EUR", "correct"),
+        ({"check": "number"}, "1172.01", "1.172,01 €", "correct"),
+        ({"check": "number"}, "1172", "1,172", "correct"),
+        ({"check": "number"}, "5", "pages 3,4,5", "correct"),
+        ({"check": "number"}, "678.05", "67805", "wrong"),
         ({"check": "exact"}, "New York", "new york", "wrong"),
         ({"check": "exact", "ignore_case": True}, "New York", "new york", "correct"),
         ({"check": "exact"}, ["a", "b"], "b", "correct"),

@@ -18,6 +18,8 @@ LONGEST = 20_000
 """A number is looked for in this many last letters of a reply."""
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?(?!\d)")
+COMMA = re.compile(r"(?<![\w.,])[-+]?(?:\d{1,3}(?:\.\d{3})+,\d+|\d+,(?:\d{1,2}|\d{4,}))(?!\d|[.,]\d)")
+"""Decimals with a comma: 678,05 and 1.172,01. What may as well be thousands (1,172) or a list (1,2,3) is not among them."""
 MINUS = str.maketrans("−–", "--")
 
 
@@ -63,9 +65,13 @@ def _without_sign(text: str) -> str:
     return text[:-1].rstrip() if text.endswith(("%", "$", "€", "£", "¥")) else text
 
 
+def _with_a_point(found: re.Match[str]) -> str:
+    return found.group().replace(".", "").replace(",", ".")
+
+
 def last_number(text: str, whole: bool = False) -> Decimal | None:
     """The last number in a text, or with `whole` the text as a number; currency and per cent are passed over."""
-    text = text[-LONGEST:].translate(MINUS).strip()
+    text = COMMA.sub(_with_a_point, text[-LONGEST:].translate(MINUS).strip())
     found = NUMBER.findall(text)
     if not found or (whole and _without_sign(text) != found[-1]):
         return None

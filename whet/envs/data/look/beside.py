@@ -27,6 +27,9 @@ from whet.envs.data.look.vocabulary import (
 LONG = 8.0
 """Mean words of a cell that holds a text, not a value."""
 
+PHRASE = 3.0
+"""Mean words of a cell that is a text though many rows share it: a query beside each of its results."""
+
 OFTEN_EMPTY = frozenset(("input", "context", "contexts", "evidence", "passage"))
 """What a question comes with in some rows and not in others."""
 
@@ -94,9 +97,8 @@ def _belongs(view: FileView, name: str, question: str, answer: str) -> bool:
     if is_probe(view, name, question, answer):
         return True
     named = bool((words | around) & COMPANIONS) and not words & ANSWER_WORDS
-    plain = not (column.objects or column.is_categorical or column.is_token) and not (
-        column.lists and column.words < LONG
-    )
+    repeated = column.is_categorical and column.words < PHRASE
+    plain = not (column.objects or repeated or column.is_token) and not (column.lists and column.words < LONG)
     there = column.missing < (0.95 if words & OFTEN_EMPTY else 0.5)
     return named and plain and there and column.numbers < 0.5
 
