@@ -19,7 +19,7 @@ LONGEST = 20_000
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?(?!\d)")
 COMMA = re.compile(r"(?<![\w.,])[-+]?(?:\d{1,3}(?:\.\d{3})+,\d+|\d+,(?:\d{1,2}|\d{4,}))(?!\d|[.,]\d)")
-"""Decimals with a comma: 678,05 and 1.172,01. What may as well be thousands (1,172) or a list (1,2,3) is not among them."""
+"""Decimals with a comma: 678,05 and 1.172,01. What may be thousands (1,172) or a list (1,2,3) is not among them."""
 MINUS = str.maketrans("−–", "--")
 
 
