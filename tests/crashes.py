@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whet.ledger.writer import LedgerWriter
@@ -29,3 +32,25 @@ def crashing(monkeypatch: pytest.MonkeyPatch, at: int, *, before: bool) -> list[
 
     monkeypatch.setattr(LedgerWriter, "_commit", dying)
     return count
+
+
+def leaves_no_trace(
+    run: Callable[[Path], dict[str, bytes]],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first: int,
+    every: int,
+    *,
+    before: bool,
+) -> None:
+    """`run` gives the same files when it dies at some of its commits, from the `first` on, and is started again."""
+    with monkeypatch.context() as patch:
+        count = crashing(patch, 1_000_000, before=before)
+        whole = run(folder / "whole" / "run")
+    assert count[0] > 40, "the run has more events than that"
+    for at in range(first, count[0], every):
+        with monkeypatch.context() as patch:
+            crashing(patch, at, before=before)
+            with contextlib.suppress(Crash):
+                run(folder / str(at) / "run")
+        assert run(folder / str(at) / "run") == whole, f"after a crash at commit {at} of {count[0]}"

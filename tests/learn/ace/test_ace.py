@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 from ace_world import config, reflects, roles, trained, useless
-from crashes import Crash, crashing
+from crashes import leaves_no_trace
 from fact_methods import learnt_by
 from fact_tasks import TASKS
 from reflact_world import RULES, Kinds, timeless
@@ -79,16 +78,7 @@ def small_run(folder: Path) -> dict[str, bytes]:
 def test_a_crash_at_any_ledger_event_leaves_no_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bool
 ) -> None:
-    with monkeypatch.context() as patch:
-        count = crashing(patch, 1_000_000, before=before)
-        whole = small_run(tmp_path / "whole" / "run")
-    assert count[0] > 40, "the run has more events than that"
-    for at in range(2 if before else 6, count[0], 19):
-        with monkeypatch.context() as patch:
-            crashing(patch, at, before=before)
-            with contextlib.suppress(Crash):
-                small_run(tmp_path / str(at) / "run")
-        assert small_run(tmp_path / str(at) / "run") == whole, f"after a crash at commit {at} of {count[0]}"
+    leaves_no_trace(small_run, tmp_path, monkeypatch, 2 if before else 6, 19, before=before)
 
 
 def test_a_complete_run_is_replayed_without_a_call(tmp_path: Path) -> None:

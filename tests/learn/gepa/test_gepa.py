@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from crashes import Crash, crashing
+from crashes import leaves_no_trace
 from fact_methods import learnt_by
 from fact_tasks import TASKS
 from gepa_world import config, reflection, shown, trained, useless
@@ -112,16 +111,7 @@ def small_run(folder: Path) -> dict[str, bytes]:
 def test_a_crash_at_any_ledger_event_leaves_no_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bool
 ) -> None:
-    with monkeypatch.context() as patch:
-        count = crashing(patch, 1_000_000, before=before)
-        whole = small_run(tmp_path / "whole" / "run")
-    assert count[0] > 40, "the run has more events than that"
-    for at in range(2 if before else 5, count[0], 9):
-        with monkeypatch.context() as patch:
-            crashing(patch, at, before=before)
-            with contextlib.suppress(Crash):
-                small_run(tmp_path / str(at) / "run")
-        assert small_run(tmp_path / str(at) / "run") == whole, f"after a crash at commit {at} of {count[0]}"
+    leaves_no_trace(small_run, tmp_path, monkeypatch, 2 if before else 5, 9, before=before)
 
 
 def test_a_complete_run_is_replayed_without_a_call(tmp_path: Path) -> None:
