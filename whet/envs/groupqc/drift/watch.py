@@ -75,6 +75,7 @@ class DriftWatch:
         self._counts = np.zeros((len(self._names), LEVELS))
         self._capital = np.zeros((len(self._names), len(STAKES)))
         self._left = 1.0
+        self._reserve = _reserve()  # takes most of a second, which no ticket should wait for
         self._seen = 0
         self._peak = np.zeros(len(self._names))
         self._recent: list[npt.NDArray[np.float64]] = []
@@ -120,7 +121,7 @@ class DriftWatch:
         lot = np.random.default_rng(seed_for("groupqc", "watch", self._seen) % 2**63).random(len(levels))
         self._counts[rows, levels] += 1
         rank = (above + lot * self._counts[rows, levels]) / self._counts.sum(axis=1)
-        stake = (self._seen + _LATE) ** -_SLOW / _reserve()
+        stake = (self._seen + _LATE) ** -_SLOW / self._reserve
         self._left -= stake
         self._capital += stake / len(STAKES)
         self._capital *= 1.0 + STAKES[None, :] * (rank - 0.5)[:, None]
