@@ -171,3 +171,13 @@ def _without_clock(value: Any) -> Any:
         clock = ("timing", "wall_time_s", "time_s", "total_wall_time_s")
         return {key: _without_clock(one) for key, one in value.items() if key not in clock}
     return [_without_clock(one) for one in value] if isinstance(value, list) else value
+
+
+def replays_without_a_call(trained: Callable[..., TrainResult], folder: Path) -> None:
+    """A run that is complete, started again, asks nobody and leaves the same files."""
+    before = timeless(trained(folder).folder)
+
+    def dead(request: Request) -> str:
+        raise AssertionError("everything is remembered")
+
+    assert timeless(trained(folder, target=dead, optimiser=dead).folder) == before

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import peft
 import torch
 from models.test_decoder import answers, by_generate, decoder_of, model_of, prompts
 
+from whet.models.hf.adapter import laid_over
 from whet.models.hf.folded import FoldedAdapters
 from whet.types import Sampling
 
@@ -104,3 +106,16 @@ def test_in_half_numbers_adapters_stay_beside_the_layer_and_small_changes_are_ke
             with model.disable_adapter():
                 folded.fold()
                 assert not layer(x.to(torch.bfloat16)).any()
+
+
+def test_an_adapter_over_half_numbers_stays_beside_them_unless_a_whole_model_is_wanted(tmp_path: Path) -> None:
+    adapted().save_pretrained(tmp_path)
+    beside = laid_over(model_of().to(torch.bfloat16), tmp_path)
+    assert len(FoldedAdapters(beside)) == 14
+    assert all(replies(decoder_of(beside)))
+    for merged in (
+        laid_over(model_of().to(torch.bfloat16), tmp_path, whole=True),
+        laid_over(model_of(), tmp_path),
+    ):
+        assert len(FoldedAdapters(merged)) == 0
+    assert replies(decoder_of(merged)) == expected(adapted())

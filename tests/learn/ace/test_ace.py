@@ -12,7 +12,7 @@ from ace_world import config, reflects, roles, trained, useless
 from crashes import leaves_no_trace
 from fact_methods import learnt_by
 from fact_tasks import TASKS
-from reflact_world import RULES, Kinds, timeless
+from reflact_world import RULES, Kinds, replays_without_a_call, timeless
 
 from whet.errors import FaultError, WhetError
 from whet.learn.learner import learner_named
@@ -82,12 +82,7 @@ def test_a_crash_at_any_ledger_event_leaves_no_trace(
 
 
 def test_a_complete_run_is_replayed_without_a_call(tmp_path: Path) -> None:
-    before = timeless(trained(tmp_path / "run").folder)
-
-    def dead(request: Request) -> str:
-        raise AssertionError("everything is remembered")
-
-    assert timeless(trained(tmp_path / "run", target=dead, optimiser=dead).folder) == before
+    replays_without_a_call(trained, tmp_path / "run")
 
 
 def test_bullets_without_effect_pass_no_more_often_than_the_gate_says(tmp_path: Path) -> None:

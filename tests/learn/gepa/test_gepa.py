@@ -12,7 +12,7 @@ from crashes import leaves_no_trace
 from fact_methods import learnt_by
 from fact_tasks import TASKS
 from gepa_world import config, reflection, shown, trained, useless
-from reflact_world import RULES, Kinds, target, timeless
+from reflact_world import RULES, Kinds, replays_without_a_call, target, timeless
 
 from whet.errors import FaultError, WhetError
 from whet.learn.learner import learner_named
@@ -115,12 +115,7 @@ def test_a_crash_at_any_ledger_event_leaves_no_trace(
 
 
 def test_a_complete_run_is_replayed_without_a_call(tmp_path: Path) -> None:
-    before = timeless(trained(tmp_path / "run").folder)
-
-    def dead(request: Request) -> str:
-        raise AssertionError("everything is remembered")
-
-    assert timeless(trained(tmp_path / "run", target=dead, optimiser=dead).folder) == before
+    replays_without_a_call(trained, tmp_path / "run")
 
 
 def test_an_interrupt_ends_the_search_and_the_run_goes_on_later(tmp_path: Path) -> None:
