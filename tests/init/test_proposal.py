@@ -178,3 +178,11 @@ def test_a_file_with_train_and_test_alone_gets_select_rows_out_of_train(tmp_path
     assert 10 <= sizes["select"] <= 30
     without = {name: value for name, value in found.args.items() if name != "select"}
     assert load_environment(f"data:{path}", without).size("select") == 0
+
+
+@pytest.mark.parametrize(("name", "asked"), [("issueResolved", "\n\nIssue resolved?\n\n"), ("label", "}\n\nReply")])
+def test_of_what_yes_or_no_is_asked_is_said_where_the_column_says_it(tmp_path: Path, name: str, asked: str) -> None:
+    rows = [
+        {"transcript": f"Call {i}: the line was dead again, we tried it twice.", name: i % 2 == 0} for i in range(30)
+    ]
+    assert asked in proposed(tmp_path, rows)["prompt"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from whet.envs.data.arguments import prompt_of
 from whet.envs.data.checks import build_check
@@ -22,6 +23,7 @@ SHAPING = (
     *("entry", "source"),
 )
 """Arguments of a check that its instruction depends on."""
+YES_OR_NO = frozenset(("yes", "no", "true", "false", "y", "n", "t", "f", "0", "1"))
 FEW = 5
 """Labels, of which more are seldom asked for by questions of many kinds."""
 MOST_MISSING = 0.2
@@ -47,10 +49,20 @@ def propose_prompt(view: FileView, proposal: DataProposal, shown: Sequence[str],
         fields = [f"{column}: {{{column}}}" for column in shown]
     if listed:
         fields.append("\n".join(f"{letter}. {{{column}}}" for letter, column in zip(LETTERS, listed, strict=False)))
+    fields += _what_is_so(args)
     _leave_out_unasked(view, proposal, shown)
     told = " and ".join(repr(column) for column in shown)
     are = "columns {} are" if len(shown) > 1 else "column {} is"
     proposal.assume(f"{are.format(told)} what is asked", prompt=prompt_of(fields, check, "reply"))
+
+
+def _what_is_so(args: Mapping[str, Any]) -> list[str]:
+    """The name of the answer as a question, where it is yes or no: the labels alone do not say of what."""
+    labels = {str(label).lower() for label in args.get("choices", ())}
+    words = words_of(args.get("answer", "").rpartition(".")[2])
+    if not labels or not labels <= YES_OR_NO or not set(words) - ANSWER_WORDS - {"is", "gold"}:
+        return []
+    return [f"{' '.join(words).capitalize()}?"]
 
 
 def _leave_out_unasked(view: FileView, proposal: DataProposal, shown: Sequence[str]) -> None:
