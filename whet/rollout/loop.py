@@ -74,8 +74,19 @@ def finish(start: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         asyncio.get_running_loop()
     except RuntimeError:
         button = STOP.get()
-        return asyncio.run(start() if button is None else button.watch(start))
+        return asyncio.run(_impatient(start if button is None else lambda: button.watch(start)))
     return _beside(start)
+
+
+async def _impatient(start: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+    """Further Ctrl-C, while the first is being heeded, end the work where it stands; that is no defect to report."""
+
+    def heard(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
+        if not isinstance(told.get("exception"), KeyboardInterrupt):
+            loop.default_exception_handler(told)
+
+    asyncio.get_running_loop().set_exception_handler(heard)
+    return await start()
 
 
 def _beside(start: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
