@@ -52,6 +52,28 @@ def test_an_oracle_of_two_turns_is_learnt_where_it_speaks(base: Path) -> None:
     assert [label != IGNORED for label in row["labels"]] == [bool(mark) for mark in sequence.mask]
 
 
+def test_a_message_of_no_weight_is_read_and_not_learnt(base: Path, tmp_path: Path) -> None:
+    held, scribe = opened(base)
+    said = [("user", "bb"), ("assistant", "ab"), ("user", "deaf"), ("assistant", "hb")]
+    messages = [{"role": role, "content": text} for role, text in said]
+    messages[1]["weight"] = 0  # type: ignore[assignment]
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(orjson.dumps({"messages": messages}) + b"\n")
+    found = gather_traces(SftSection(source="chat", path=str(file)), Hail(), (), scribe, Playbook(), None)
+    [sequence] = found.traces[0].sequences
+    assert words(held, sequence, 1) == "hb<|end|>"
+    assert "<|assistant|>ab<|end|>" in words(held, sequence, 0)
+
+
+def test_a_weight_that_is_no_yes_or_no_is_refused_by_its_line(base: Path, tmp_path: Path) -> None:
+    _, scribe = opened(base)
+    file = tmp_path / "chat.jsonl"
+    messages = [{"role": "user", "content": "bb"}, {"role": "assistant", "content": "hb", "weight": 0.5}]
+    file.write_bytes(orjson.dumps({"messages": messages}) + b"\n")
+    with pytest.raises(WhetError, match=r"chat\.jsonl:1: .*weight 0\.5: a message is learnt \(1\) or not \(0\)"):
+        gather_traces(SftSection(source="chat", path=str(file)), Hail(), (), scribe, Playbook(), None)
+
+
 def test_a_file_of_conversations_is_learnt_in_the_same_way(base: Path, tmp_path: Path) -> None:
     held, scribe = opened(base)
     said = [("user", "bb"), ("assistant", "hb"), ("user", "deaf"), ("assistant", "hb")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from envs.ordebug.puzzles import driven, made
@@ -95,6 +96,34 @@ def test_some_demonstrations_take_a_wrong_edit_back() -> None:
     ]
     undone = sum("undo" in steps for steps in names)
     assert 0 < undone < len(names) / 2
+
+
+def test_a_slip_is_marked_and_what_follows_takes_it_back() -> None:
+    """Wrong steps are there to be answered to, so they are not learnt; every right one is."""
+    slips = 0
+    for one in instances():
+        for seed in range(6):
+            steps = demonstration(one, OrDebugSettings(max_steps=20), seed)
+            for step, after in pairwise(steps):
+                assert step.slip == (after.action.name == "undo")
+                slips += step.slip
+            assert not steps[-1].slip
+    assert slips > 10
+
+
+def test_after_a_slip_that_leaves_a_contradiction_it_is_said_that_it_did_not_help() -> None:
+    said = [
+        (step.thought, after.thought)
+        for one in instances()
+        for seed in range(6)
+        for step, after in pairwise(demonstration(one, OrDebugSettings(max_steps=20), seed))
+        if step.slip and "Not the same" in step.thought
+    ]
+    assert any("infeasible" in after or "did not help" in after for _, after in said)
+    for wrong, after in said:
+        quoted = re.findall(r'"([^"]+)"', wrong)
+        assert quoted
+        assert all(f'"{passage}"' in after for passage in quoted)
 
 
 def test_a_demonstration_keeps_the_step_limit_without_detours() -> None:

@@ -17,7 +17,7 @@ from whet.envs.ordebug.faults import FAULTS, Scene
 from whet.envs.ordebug.iis import find_iis
 from whet.envs.ordebug.instance import Instance
 from whet.envs.ordebug.ladder import EVERY_CELL, Cell
-from whet.envs.ordebug.model import Column, LinearProgram, LinearRow
+from whet.envs.ordebug.model import INF, Column, LinearProgram, LinearRow
 from whet.envs.ordebug.solver import feasible
 
 KINDS = sorted(FAULTS)
@@ -109,6 +109,19 @@ def test_where_integrality_alone_contradicts_any_whole_column_of_the_row_may_be_
     assert correction is not None
     assert correction.form == "made_whole"
     assert feasible(apply_all(model, correction.edits)) is True
+
+
+def test_a_requirement_to_which_the_others_set_no_end_has_no_figure_that_was_meant() -> None:
+    columns = (Column("x1", -INF, INF, "continuous", 1.0), Column("x2", 0.0, 5.0, "continuous", 1.0))
+    rows = (LinearRow("r1", (("x1", 1.0),), "<=", 4.0), LinearRow("r2", (("x2", 1.0),), ">=", 6.0))
+    model = LinearProgram("m", columns, rows)
+    open_ended = LinearProgram("m", columns, rows[:1])
+    iis = find_iis(model)
+    assert iis is not None
+    scene = Scene(open_ended, iis, {"r1": RowSense("group")})
+    drawn = [FAULTS["D"].correct(random.Random(seed), scene, "r1") for seed in range(20)]
+    assert {found.form for found in drawn if found is not None} <= {"foreign_row"}
+    assert None in drawn
 
 
 @pytest.mark.parametrize("kind", KINDS)

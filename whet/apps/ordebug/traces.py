@@ -1,7 +1,7 @@
 """Oracle trajectories for supervised training: chat messages as JSON lines, from training tasks alone.
 
 What is written is the conversation of the play itself, prompt and answers included, so a model is trained on exactly
-what it will be asked and graded on.
+what it will be asked and graded on. Replies that are slips have `"weight": 0`: they are read and not learnt.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from whet.envs.base import Messages
-from whet.envs.ordebug.demonstrations import demonstration
+from whet.envs.ordebug.demonstrations import DemonstrationStep, demonstration
 from whet.envs.ordebug.environment import OrDebug
 from whet.envs.ordebug.family import FAMILY
 from whet.envs.ordebug.protocol import say
@@ -85,9 +85,9 @@ def traces(env: OrDebug, indices: Iterable[int], seed: int = 0) -> Iterator[tupl
     with Workbench() as bench:
         for index in indices:
             instance = env.instance("train", index)
-            told = iter(demonstration(instance, env.settings, seed_for("ordebug", "traces", seed, index)))
+            steps = demonstration(instance, env.settings, seed_for("ordebug", "traces", seed, index))
 
-            def answer(said: Messages, asked: Ask, told: Any = told) -> Reply:
+            def answer(said: Messages, asked: Ask, told: Iterator[DemonstrationStep] = iter(steps)) -> Reply:
                 step = next(told)
                 return say(step.action, env.settings.protocol, step.thought, place=len(said))
 
@@ -97,4 +97,9 @@ def traces(env: OrDebug, indices: Iterable[int], seed: int = 0) -> Iterator[tupl
                     f"train/{index}: a demonstration ended in {played.score.reason} ({played.score.detail})"
                 )
             labels = {"id": instance.id, "kind": instance.kind, "difficulty": instance.difficulty}
-            yield chat_record(Playbook(), played.turns, **labels), len(played.replies)
+            record = chat_record(Playbook(), played.turns, **labels)
+            replies = [message for message in record["messages"] if message["role"] == "assistant"]
+            for message, step in zip(replies, steps, strict=True):
+                if step.slip:
+                    message["weight"] = 0
+            yield record, len(replies)

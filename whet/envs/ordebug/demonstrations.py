@@ -4,8 +4,10 @@ A demonstration knows the repair, but does not act on anything before the play h
 reads its members one after the other against the passages of the specification that they rest on, and stops where they
 differ. What a passage says is written as the model would write it before it is judged, and each difference is named
 before it is put right: whoever imitates a verdict that comes first learns to guess. Where all agree, or the model stays
-infeasible, it asks again. Some follow a wrong scent first and take it back. It is drawn from a seed, so that the same
-instance may be shown in several ways.
+infeasible, it asks again. Some follow a wrong scent first, or misread a requirement, see what comes of it and take it
+back. It is drawn from a seed, so that the same instance may be shown in several ways.
+
+A wrong step stands there for what comes after it: whoever learns from a demonstration reads it and does not imitate it.
 """
 
 from __future__ import annotations
@@ -16,13 +18,14 @@ from dataclasses import dataclass
 
 from whet.envs.ordebug.actions import SHOWN_AT_ONCE, Action, editing
 from whet.envs.ordebug.algebra import column_text, row_text
-from whet.envs.ordebug.edits import AddRow, Edit, Relax, apply_all, element
+from whet.envs.ordebug.edits import AddRow, Edit, Relax, SetCoef, SetRhs, SetSense, apply_all, element
 from whet.envs.ordebug.iis import Iis, another_iis, find_iis
 from whet.envs.ordebug.instance import Instance, shown_elements
 from whet.envs.ordebug.ladder import MISSING
-from whet.envs.ordebug.model import LinearProgram
+from whet.envs.ordebug.model import SENSES, LinearProgram, LinearRow
 from whet.envs.ordebug.phrase import in_words
 from whet.envs.ordebug.play import OrDebugSettings
+from whet.envs.ordebug.solver import feasible
 
 MOST_READ = 64
 """Rows that are read at most before one is added."""
@@ -44,6 +47,16 @@ _BACK = (
     "Loosening hides the contradiction, it does not explain it: the specification asks for {name} as it was. Back.",
     "{name} is what the specification asks for. I take that back and read on.",
 )
+_STILL = (
+    "Still infeasible, and {name} was right before: {asked}: {states}. I take that back.",
+    "That did not help. Asked: {asked}: {states}, which is what {name} said. Back.",
+)
+_HIDDEN = (
+    "Feasible now, but {name} no longer says what is asked: {asked}: {states}. I take that back.",
+    "Feasible, yet I misread: {asked} means {states}. {name} was right. Back.",
+)
+_RELAXED, _MISREAD = 0.1, 0.35
+"""Shares of the attempts that begin with a row that is loosened, or (up to the second) misread."""
 _DONE = (
     "The solver finds an optimum, and only what differed was changed. Done.",
     "Feasible, and every constraint says what the specification says. I hand it in.",
@@ -52,10 +65,11 @@ _DONE = (
 
 @dataclass(frozen=True, slots=True)
 class DemonstrationStep:
-    """One reply of a demonstration: why, then what."""
+    """One reply of a demonstration: why, then what. A slip is read and not learnt."""
 
     thought: str
     action: Action
+    slip: bool = False
 
 
 def demonstration(instance: Instance, settings: OrDebugSettings, seed: int) -> list[DemonstrationStep]:
@@ -91,8 +105,12 @@ def _told(
                 asked = tuple(name.partition(":")[2] for name in fresh[start : start + SHOWN_AT_ONCE])
                 yield DemonstrationStep(rng.choice(_READ), Action("show", names=asked))
         seen |= set(names)
-        if detours and first and rng.random() < 0.2:
-            yield from _detour(rng, names, left, model)
+        if detours and first:
+            scent = rng.random()
+            if scent < _RELAXED:
+                yield from _loosened(rng, names, left, model)
+            elif scent < _MISREAD:
+                yield from _misread(rng, instance, settings, model, names, left)
         culprit = next(name for name in names if name in left)
         said = _compared(instance, settings, model, names, culprit)
         if detours and first and rng.random() < 0.15:
@@ -193,17 +211,56 @@ def _states(model: LinearProgram, name: str) -> str:
     return _reads(model, name).rpartition(": ")[2]
 
 
-def _detour(
+def _sound_rows(names: list[str], left: dict[str, list[Edit]]) -> list[str]:
+    return [name.partition(":")[2] for name in names if name.startswith("row:") and name not in left]
+
+
+def _loosened(
     rng: random.Random, names: list[str], left: dict[str, list[Edit]], model: LinearProgram
 ) -> Iterator[DemonstrationStep]:
     """A wrong scent: a sound row that was shown is loosened, and taken back."""
-    sound = [name.partition(":")[2] for name in names if name.startswith("row:") and name not in left]
+    sound = _sound_rows(names, left)
     if not sound:
         return
     name = rng.choice(sound)
     amount = float(max(1, round(abs(model.row(name).rhs) / 10)))
-    yield DemonstrationStep(rng.choice(_DOUBT).format(name=name), editing(Relax(name, amount)))
+    yield DemonstrationStep(rng.choice(_DOUBT).format(name=name), editing(Relax(name, amount)), slip=True)
     yield DemonstrationStep(rng.choice(_BACK).format(name=name), Action("undo"))
+
+
+def _misread(
+    rng: random.Random,
+    instance: Instance,
+    settings: OrDebugSettings,
+    model: LinearProgram,
+    names: list[str],
+    left: dict[str, list[Edit]],
+) -> Iterator[DemonstrationStep]:
+    """A sound row is held against a requirement as it does not stand there, changed, and changed back."""
+    quotes = {name: _quoted(instance, settings, f"row:{name}") for name in _sound_rows(names, left)}
+    sound = [name for name, asked in quotes.items() if asked != _NOTHING]
+    if not sound:
+        return
+    name = rng.choice(sound)
+    edit = _wrong(rng, model.row(name))
+    changed, asked, whole = edit.apply(model), quotes[name], f"row:{name}"
+    said = f"{_reads(model, whole)}. Asked: {asked}: {_states(changed, whole)}. Not the same: {in_words(edit)}."
+    yield DemonstrationStep(said, editing(edit), slip=True)
+    seen = _HIDDEN if feasible(changed) else _STILL
+    back = rng.choice(seen).format(name=name, asked=asked, states=_states(model, whole))
+    yield DemonstrationStep(back, Action("undo"))
+
+
+def _wrong(rng: random.Random, row: LinearRow) -> Edit:
+    """What a reader who slips makes of a row: another sense, another figure, another sign."""
+    column, value = rng.choice(row.terms)
+    return rng.choice(
+        (
+            SetSense(row.name, rng.choice([sense for sense in SENSES if sense != row.sense])),
+            SetRhs(row.name, row.rhs + rng.choice((-1, 1)) * max(1.0, float(round(abs(row.rhs) / 4)))),
+            SetCoef(row.name, column, -value),
+        )
+    )
 
 
 def acted_on(action: Action) -> frozenset[str]:

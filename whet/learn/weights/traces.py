@@ -197,7 +197,10 @@ def _from_run(
 
 
 def _from_file(path: Path, scribe: TokenScribe) -> Iterator[tuple[Trace, str]]:
-    """Chat records, one a line: `messages`, and `tools` where there were any. Empty replies would teach silence."""
+    """Chat records, one a line: `messages`, and `tools` where there were any. Empty replies would teach silence.
+
+    A message of the assistant with `"weight": 0` is read and not learnt: a mistake that what follows answers to.
+    """
     try:
         lines = path.read_bytes().splitlines()
     except OSError as problem:
@@ -208,22 +211,23 @@ def _from_file(path: Path, scribe: TokenScribe) -> Iterator[tuple[Trace, str]]:
         try:
             record = orjson.loads(line)
             messages = [_message(said) for said in record["messages"]]
+            learnt = [_learnt(said) for said in record["messages"]]
             tools = tuple(_tool(spec) for spec in record.get("tools") or ())
-        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as problem:
+        except (KeyError, TypeError, AttributeError, ValueError) as problem:
             raise WhetError(
                 f"{path}:{number}: no chat record ({type(problem).__name__}: {problem}); each line is an object with "
                 "messages, each with role and content"
             ) from None
         said = [message for message in messages if message.author == "assistant"]
         hollow = said and not any(message.text.strip() or message.calls for message in said)
-        trace = Trace(written_down(messages, tools, scribe), f"{path.name}:{number}")
+        trace = Trace(written_down(messages, tools, scribe, learnt), f"{path.name}:{number}")
         yield trace, "with empty replies alone" if hollow else ""
 
 
 def written_down(
-    messages: Sequence[Message], tools: tuple[ToolSpec, ...], scribe: TokenScribe
+    messages: Sequence[Message], tools: tuple[ToolSpec, ...], scribe: TokenScribe, learnt: Sequence[bool] = ()
 ) -> tuple[TokenSequence, ...]:
-    """A conversation as tokens, each reply after the very prompt that it answers."""
+    """A conversation as tokens, each reply after the very prompt it answers. `learnt`: which messages, else all."""
     done: list[TokenSequence] = []
     ids: tuple[int, ...] = ()
     mask: tuple[int, ...] = ()
@@ -238,7 +242,7 @@ def written_down(
             mask = (0,) * len(prompt)
         else:
             mask = (*mask, *(0,) * (len(prompt) - len(ids)))
-        ids, mask = (*prompt, *drawn), (*mask, *(1,) * len(drawn))
+        ids, mask = (*prompt, *drawn), (*mask, *(int(not learnt or learnt[at]),) * len(drawn))
     return (*done, TokenSequence(ids, mask)) if ids else ()
 
 
@@ -251,6 +255,13 @@ def _message(said: Mapping[str, Any]) -> Message:
     if not isinstance(content, str):
         raise TypeError("content must be text")
     return Message(said["role"], content, calls, call_id=said.get("tool_call_id", ""))
+
+
+def _learnt(said: Mapping[str, Any]) -> bool:
+    weight = said.get("weight", 1)
+    if weight not in (0, 1):
+        raise ValueError(f"weight {weight!r}: a message is learnt (1) or not (0)")
+    return bool(weight)
 
 
 def _tool(spec: Mapping[str, Any]) -> ToolSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 from whet.envs.ordebug.edits import DropRow, SetRhs
@@ -19,6 +20,8 @@ def correct(rng: random.Random, scene: Scene, name: str) -> Correction | None:
     if scene.meanings[name].kind not in _WITH_FIGURE or rng.random() < 0.2:
         return Correction("foreign_row", (DropRow(name),))
     low, high = found
+    if not math.isfinite({"<=": low, ">=": high}.get(row.sense, 0.0)):  # the others leave it every figure
+        return None
     scale = max(abs(row.rhs), abs(low if abs(low) < 1e5 else high), 8.0)
     if row.sense == "<=":
         slips = [row.rhs * factor for factor in (10.0, 12.0, 4.0) if row.rhs > 0 and row.rhs * factor >= low]
