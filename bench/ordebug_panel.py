@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 from ordebug_adversaries import FINGERS, new_classifier
@@ -118,14 +119,20 @@ def trained(kind: str, opinions: Sequence[Opinion]) -> float:
 
 def pointed(kind: str, known: Sequence[Opinion], asked: Sequence[Opinion]) -> list[bool]:
     """Whether a classifier that was trained on some problems points right in others."""
-    inputs = np.array([values for each in known for values in each.features.values()])
+    width = max(len(values) for each in (*known, *asked) for values in each.features.values())
+    inputs = np.concatenate([_table(each, width) for each in known])
     targets = np.array([name in each.wrong for each in known for name in each.features])
     machine = new_classifier(kind).fit(inputs, targets)
     hits = []
     for each in asked:
-        likely = machine.predict_proba(np.array(list(each.features.values())))[:, 1]
+        likely = machine.predict_proba(_table(each, width))[:, 1]
         hits.append(list(each.features)[int(np.argmax(likely))] in each.wrong)
     return hits
+
+
+def _table(said: Opinion, width: int) -> np.ndarray[Any, Any]:
+    """A row for each element of a problem, filled up with zeros: of some less can be said than of others."""
+    return np.array([[*values, *[0.0] * (width - len(values))] for values in said.features.values()])
 
 
 COLUMNS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -16,6 +17,7 @@ sys.path.append(str(BENCH))  # the bench lies outside the package
 
 import ordebug  # noqa: E402
 import ordebug_notebook  # noqa: E402
+import ordebug_panel  # noqa: E402
 from ordebug_opinion import Group, Job, Opinion, opinion  # noqa: E402
 from ordebug_panel import PanelRow, panel_row  # noqa: E402
 
@@ -52,6 +54,29 @@ def test_what_was_looked_at_is_not_looked_at_again(
     torn.write_bytes(torn.read_bytes() + b'[2,{"kind":')
     assert [found for _, found in ordebug_notebook.gathered([GROUP], 5, notebook, 1, 0.0)] == [opinions[:2]]
     assert asked == [0, 1]
+
+
+def test_a_classifier_is_trained_across_problems_of_which_more_or_less_can_be_said(
+    opinions: list[Opinion], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of rows more can be said than of columns, and a rung has faults in both."""
+    rows = replace(opinions[0], features={"row:r1": [1.0, 7.0, 3.0], "row:r2": [1.0, 1.0, 1.0]}, wrong=["row:r1"])
+    columns = replace(opinions[0], features={"column:x1": [0.0, 2.0]}, wrong=["column:x1"])
+    seen: list[list[list[float]]] = []
+
+    class Largest:
+        """Holds what has the largest second number to be wrong."""
+
+        def fit(self, inputs: Any, targets: Any) -> Largest:
+            seen.append(inputs.tolist())
+            return self
+
+        def predict_proba(self, inputs: Any) -> Any:
+            return inputs[:, :2]
+
+    monkeypatch.setattr(ordebug_panel, "new_classifier", lambda kind: Largest())
+    assert ordebug_panel.pointed("boosted", [columns, rows], [rows, columns]) == [True, True]
+    assert seen == [[[0.0, 2.0, 0.0], [1.0, 7.0, 3.0], [1.0, 1.0, 1.0]]]
 
 
 def test_a_row_is_published_by_both_rules_and_never_on_few_problems(opinions: list[Opinion]) -> None:
