@@ -55,9 +55,7 @@ Not so 77, on which phrases were tuned; 20,261,115 and 60,417,283 were measured 
 
 CELL_PROBLEMS = {"easy": 400, "medium": 200, "hard": 100}
 RUNG_PROBLEMS = {"tiny": 200, "small": 100, "medium": 60, "large": 20, "huge": 5}
-RARE = {"tiny_mid": 60}
-"""Problems of a cell, and of a rung, in the panel; few where hardly a draft comes out as wanted. Some two hours of CPU
-time together."""
+"""Problems of a cell, and of a rung, in the panel. Some two hours of CPU time together."""
 
 QUICK = 8
 """Problems of a group where `--quick` was given."""
@@ -147,9 +145,8 @@ def panel_groups(quick: bool, only: Sequence[str]) -> list[Group]:
         for subtlety in SUBTLETIES:
             there = tuple(made for made in RUNGS if made.sizes == (size,) and made.subtlety == subtlety)
             name = f"{size}_{subtlety}"
-            n = RARE.get(name, RUNG_PROBLEMS[size])
             if there:
-                groups.append(Group(name, there, n, second=0 if size == "huge" else SECOND))
+                groups.append(Group(name, there, RUNG_PROBLEMS[size], second=0 if size == "huge" else SECOND))
     groups += [Group(cell.name, (cell,), CELL_PROBLEMS[cell.difficulty]) for cell in CELLS]
     groups += [Group(made.name, (made,), RUNG_PROBLEMS[made.sizes[0]]) for made in OMISSIONS[:-1]]
     for size in ("tiny", "small"):

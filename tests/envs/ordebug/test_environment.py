@@ -40,10 +40,10 @@ def build(variant: str = "", source: str = "", **args: Any) -> OrDebug:
     return env
 
 
-def test_there_are_twelve_cells_and_fourteen_rungs() -> None:
+def test_there_are_twelve_cells_and_thirteen_rungs() -> None:
     assert len(CELL_NAMES) == 12
     assert FAMILY.variants() == (*CELL_NAMES, *RUNG_NAMES)
-    assert len(RUNG_NAMES) == 14
+    assert len(RUNG_NAMES) == 13
 
 
 def test_fault_types_take_turns_on_a_rung() -> None:
@@ -108,7 +108,8 @@ def test_cells_are_chosen_by_variant_or_argument(variant: str, args: dict[str, A
         ("", "", {"difficulty": "harder"}, "difficulty"),
         ("", "", {"difficulty": "hard", "size": "tiny"}, "the one or the other"),
         ("huge_near", "", {}, "reveal=query"),
-        ("tiny_mid", "", {"type": "B"}, "no problems of that type"),
+        ("small_mid", "", {"type": "missing"}, "no problems of that type"),
+        ("tiny_mid", "", {}, "no cell 'tiny_mid'"),
         ("tiny_far", "", {}, "no cell 'tiny_far'"),
         ("", "", {"max_steps": 0}, "above 0"),
         ("", "", {"reveal": "nothing"}, "reveal"),

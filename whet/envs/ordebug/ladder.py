@@ -87,19 +87,17 @@ def rung(size: Size, subtlety: Subtlety, kind: str) -> Cell:
 CELLS: tuple[Cell, ...] = tuple(cell(kind, difficulty) for kind in FAULT_KINDS for difficulty in DIFFICULTIES)
 """The twelve cells of the benchmark."""
 
-_ABSENT = {
-    *(("tiny", "mid", kind) for kind in FAULT_KINDS),
-    *(("tiny", "far", kind) for kind in (*FAULT_KINDS, MIXED)),
-}
+_ABSENT = {("tiny", "mid"), ("tiny", "far")}
 """Models of three to five rows have no room for four suspects of one type, nor for two contradictions that share
-nothing: of some 700 drafts none came out."""
+nothing: of some 700 drafts none came out. Of mixed types some do, and these tell a
+classifier which element is wrong."""
 
 RUNGS: tuple[Cell, ...] = tuple(
     rung(size, subtlety, kind)
     for size in SIZES
     for subtlety in SUBTLETIES
     for kind in (*FAULT_KINDS, MIXED)
-    if (size, subtlety, kind) not in _ABSENT
+    if (size, subtlety) not in _ABSENT
 )
 
 OMISSIONS: tuple[Cell, ...] = tuple(rung(size, "near", MISSING) for size in SIZES)
