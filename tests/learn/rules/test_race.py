@@ -12,6 +12,7 @@ from crashes import Crash, crashing
 from rules_world import BLUE, GREY, RED, STRICT, Crates, SpokenCrates, config, proposing, searched, without_moments
 
 from whet.learn.rules.book import Operation
+from whet.learn.rules.review import RuleReview
 from whet.learn.rules.spare import idle_rules
 from whet.learn.rules.training import RuleSearch
 from whet.learn.rules.types import Proposals, RuleStep
@@ -131,3 +132,26 @@ def test_workers_and_a_crash_make_no_difference_to_what_is_confirmed(
             artifacts("crash", 1)
     assert count[0] >= 40
     assert artifacts("crash", 1) == whole
+
+
+def test_rounds_that_gain_nothing_share_one_alpha(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run ends after so many of them, so it changes its book for nothing no more often than alpha says."""
+    asked: list[float] = []
+    shares = RuleReview.spend
+
+    def heard(review: RuleReview, share: float, alpha: float) -> None:
+        asked.append(share)
+        shares(review, share, alpha)
+
+    monkeypatch.setattr(RuleReview, "spend", heard)
+    none = {"steps": 9, "patience": 3}
+    result = searched(
+        tmp_path,
+        config(train={"test": 0, **none}, rules={"ablations": False, "candidates": 2}),
+        optimiser=proposing(),
+        env=Crates(20, 30, 4),
+    )
+    assert result.summary["total_accepts"] == 0
+    assert len(asked) == 3
+    assert sum(asked) * 2 == pytest.approx(1.0)
+    assert asked[0] > asked[1] > asked[2]

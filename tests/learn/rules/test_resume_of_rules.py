@@ -22,7 +22,7 @@ from whet.run.train_runs import replay
 def small_run(folder: Path) -> dict[str, bytes]:
     """An acceptance, a rejection, a screen, an ablation, a refusal and chats in few commits."""
     settings = config(
-        train={"steps": 2, "patience": 2},
+        train={"steps": 2, "patience": 1},
         rules={"candidates": 2, "screen": 6, "golden": (0, 1)},
         gate={"alpha": 0.2},
         bounds={"false_release": 0.5, "false_block": 0.5, "regressions": 0.5},

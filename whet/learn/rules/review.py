@@ -45,6 +45,12 @@ class RuleReview:
     flips: float = 0.0
     """The noise floor: the share of the gate's tickets on which a book differs from itself."""
 
+    def spend(self, share: float, alpha: float) -> None:
+        """From here on a decision may use so much: a share of the gate's alpha, and on further tickets alpha itself."""
+        self.share = share
+        if self.hearing is not None:
+            self.hearing.alpha = alpha
+
     async def hear(self, where: str, part: BranchRound, chosen: Sequence[OperationRecord], ranked: bool) -> None:
         """All candidates, in the order in which they were brought; `ranked` where that is the order of their worth."""
         screen = TicketScreen.of(self.shop, self.config, part, chosen, where)

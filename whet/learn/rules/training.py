@@ -64,6 +64,8 @@ class RuleSearch(Training):
     audited: tuple[PoolAttempt, ...] = ()
     chats: DistilledChats | None = None
     steps_done: int = 0
+    idle: int = 0
+    """Rounds since a book was last gained."""
     spent: str = ""
     files: RuleFiles = field(init=False)
     pool: ProposePool = field(init=False)
@@ -113,11 +115,11 @@ class RuleSearch(Training):
                 self.noise = await measure_noise(self.shop, self.branches[0].policy, self.alpha)
                 self.review.flips = self.noise.flips
                 self.moved()
-            idle = 0
             for number in range(1, self.config.train.steps + 1):
+                self.review.spend(self.share, self.alpha)
                 gained = await self._round(number)
-                idle = 0 if gained else idle + 1
-                if idle >= self.config.train.patience:
+                self.idle = 0 if gained else self.idle + 1
+                if self.idle >= self.config.train.patience:
                     break
             await self.judge.validate()
         except Spent as spent:
@@ -128,8 +130,13 @@ class RuleSearch(Training):
 
     @property
     def share(self) -> float:
-        """The part of the gate's alpha that one decision of a round may use."""
-        return 1.0 / (self.config.rules.candidates * self.config.train.beam)
+        """The part of the gate's alpha that one decision may use now.
+
+        Rounds that gain nothing, one after the other, share one alpha: a run in which nothing helps ends with them, and
+        changes its book no more often than that. The first has most of it, for that is where most gains are shown.
+        """
+        rounds = sum(1.0 / number for number in range(1, self.config.train.patience + 1))
+        return 1.0 / (self.idle + 1) / rounds / (self.config.rules.candidates * self.config.train.beam)
 
     @property
     def alpha(self) -> float:
