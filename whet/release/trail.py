@@ -71,6 +71,9 @@ CREATE INDEX cases_by_state ON cases (state, priority DESC, number);
 CREATE TABLE chain (link INTEGER PRIMARY KEY, at REAL NOT NULL, rows BLOB NOT NULL, head BLOB NOT NULL);
 """
 
+SALT = 16
+"""Bytes of chance beside each text that stands apart."""
+
 LOST = ", and what they say was decided is forgotten"
 
 
@@ -111,7 +114,11 @@ class TrailTurn:
     ) -> TrailEntry:
         """Add an entry; keys are taken out of all that is kept, as everywhere."""
         self.seq += 1
-        apart = {name: (secrets.token_bytes(16), _plain(value)) for name, value in (private or {}).items()}
+        given = private or {}
+        salts = secrets.token_bytes(SALT * len(given))
+        apart = {
+            name: (salts[SALT * at : SALT * (at + 1)], _plain(value)) for at, (name, value) in enumerate(given.items())
+        }
         sealed = {name: commitment(*kept) for name, kept in apart.items()}
         body = KEYS.hide_bytes(canonical({"record": record, "sealed": sealed}))
         subject = KEYS.hide(subject)

@@ -6,6 +6,7 @@ a ticket has: they are clustered by construction.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections import Counter
@@ -15,7 +16,7 @@ from typing import Any
 
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.summaries.counts import SummaryReading, read_summary
-from whet.envs.groupqc.verdict.rules import RuleJudgement, judge
+from whet.envs.groupqc.verdict.rules import RuleJudgement, judge_summaries
 
 VALUE = "value/"
 """How the names of traits begin that say something only where their object is shown."""
@@ -83,7 +84,7 @@ def ticket_traits(
         found[f"{VALUE}{slot}={value}"] = count / told[slot]
     found.update({f"category/{entry.category}": 1.0 for reading in readings for entry in reading.entries})
     found.update(_keys(pack, readings))
-    found.update(_checklist(judge(pack, mission, readings, kind, submitted)))
+    found.update(_checklist(judge_summaries(pack, mission, tuple(summaries), kind, submitted)))
     values: dict[str, set[str]] = {}
     for slot, value in facts:
         values.setdefault(slot, set()).add(value)
@@ -169,9 +170,12 @@ class TraitLexicon:
         The sum over a ticket, each photo with the same weight, is the locally most powerful test for photos in which
         one reading is replaced by chance.
         """
-        seen = self.values.get(slot, Counter())
+        seen = self.values.get(slot, _NOTHING)
         kinds, total = len(seen) + (value not in seen), self.totals.get(slot, 0)
-        return min(MOST_ODD, (total + 0.5 * kinds) / (kinds * (seen[value] + 0.5))) - 1.0
+        return min(MOST_ODD, (total + 0.5 * kinds) / (kinds * (seen.get(value, 0) + 0.5))) - 1.0
+
+
+_NOTHING: Counter[str] = Counter()
 
 
 def _share(holds: Iterable[bool]) -> float:
@@ -201,6 +205,7 @@ def _pairs(pack: Pack, reading: SummaryReading) -> Iterator[PhotoFact]:
                 yield f"{entry.category}.{name}+keys", f"{value}: {','.join(listed)}"
 
 
+@functools.lru_cache(maxsize=4096)
 def _listed(pack: Pack, slot: str) -> bool:
     """Whether a slot takes one of a list of values: texts and numbers are told apart by their formats instead."""
     name, dot, attribute = slot.partition(".")
