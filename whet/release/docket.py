@@ -21,7 +21,7 @@ from whet.release.review import put_case
 from whet.release.terms import DecisionTerms
 from whet.release.trail import Trail, TrailEntry, TrailTurn
 
-MEANWHILE = 0.05
+MEANWHILE = 0.1
 """Seconds after which tickets are looked at that the model is still busy with: those that came meanwhile, in a row."""
 
 

@@ -157,7 +157,7 @@ class TraitLexicon:
         if ticket.words:
             found["rare words"] = _share(name not in self.common for name in ticket.words)
         for name, said in (("values", ticket.facts), ("values together", ticket.pairs)):
-            odds = [[self._odd(slot, value) for slot, value in photo] for photo in said if photo]
+            odds = [[self._odd(*fact) for fact in photo] for photo in said if photo]
             total = sum(sum(photo) / len(photo) for photo in odds)
             found[f"{name} out of place"] = max(0.0, min(1.0, 0.5 + total / OUT_OF_PLACE))
             if odds:
@@ -171,8 +171,10 @@ class TraitLexicon:
         one reading is replaced by chance.
         """
         seen = self.values.get(slot, _NOTHING)
-        kinds, total = len(seen) + (value not in seen), self.totals.get(slot, 0)
-        return min(MOST_ODD, (total + 0.5 * kinds) / (kinds * (seen.get(value, 0) + 0.5))) - 1.0
+        often = seen.get(value)
+        kinds, total = len(seen) + (often is None), self.totals.get(slot, 0)
+        odd = (total + 0.5 * kinds) / (kinds * ((often or 0) + 0.5))
+        return (odd if odd < MOST_ODD else MOST_ODD) - 1.0
 
 
 _NOTHING: Counter[str] = Counter()
