@@ -148,6 +148,9 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Package:
         if told != total:
             raise WhetError(f"{path}: {name} has another checksum than {SUMS} says; nothing was used of it")
     champion = _champion(path, files)
+    made = {**_texts(champion), RECORD: files[RECORD]}
+    if strange := sorted(name for name in made.keys() | files.keys() if made.get(name) != files.get(name)):
+        raise WhetError(f"{path}: {strange[0]} is not what its record gives; nothing was used of it")
     if {name: sums[f"{ADAPTER}/{name}"] for name in (name.removeprefix(f"{ADAPTER}/") for name in adapter)} != dict(
         champion.weights
     ):

@@ -27,7 +27,7 @@ import orjson
 from whet.errors import WhetError
 from whet.files import own_folder, owner_only
 from whet.keys import canonical
-from whet.ledger.chain import GENESIS, INSERT_LINK, ChainFinding, entry, head_after, prove
+from whet.ledger.chain import GENESIS, INSERT_LINK, ChainFinding, entry, head_after, head_at, prove
 from whet.ledger.head import HeadFile, LedgerHead, head_path, read_head
 from whet.ledger.proof import chain_findings, file_findings
 from whet.ledger.schema import Table
@@ -227,6 +227,11 @@ class Trail:
                             f"{self.path}: is gone, and {head_path(self.path).name} says that it had {left.link} "
                             "commits; put it back from a copy"
                         )
+                    if new and (told := self.anchor.last() if self.anchor else None) is not None and told.link:
+                        raise WhetError(
+                            f"{self.path}: is gone, and {self.anchor} says that it had {told.link} commits; put it "
+                            "back from a copy"
+                        )
                     if new:
                         self._create()
                     db = sqlite3.connect(self.path, isolation_level=None, timeout=30.0, check_same_thread=False)
@@ -262,6 +267,14 @@ class Trail:
         first = next(iter(self._chain_findings(db)), None)
         if first is not None:
             raise WhetError(f"{self.path}: {first.told}; nothing was added. See: whet audit verify")
+        last = self.anchor.last() if self.anchor is not None else None
+        held = head_at(db, last.link) if last is not None else None
+        if last is not None and (held is None or held.hex() != last.head):
+            # Its head would go to the anchor as well, and what was true there would stand beside it.
+            raise WhetError(
+                f"{self.path}: is not what was anchored with commit {last.link} ({self.anchor}); nothing was added. "
+                "See: whet audit verify"
+            )
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
