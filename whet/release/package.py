@@ -9,8 +9,9 @@
     SHA256SUMS               of all of them, as `sha256sum -c` reads it
 
 The same champion gives the same bytes. A package is read whole before anything of it is used: a name that leads out of
-its folder, a link, a file that stands twice or in no list, or one wrong byte, and nothing of it is. Checksums find
-damage; that a package is the team's own is proved by its digest, which stands in the trail and for the weights too.
+its folder, a link, a file that stands twice or in no list, or one wrong byte, and nothing of it is. Every text must be
+what the record gives, as a person may read it there. Checksums find damage; that a package is the team's own is proved
+by its digest, which stands in the trail and for the weights too.
 """
 
 from __future__ import annotations

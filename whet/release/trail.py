@@ -227,9 +227,9 @@ class Trail:
                             f"{self.path}: is gone, and {head_path(self.path).name} says that it had {left.link} "
                             "commits; put it back from a copy"
                         )
-                    if new and (told := self.anchor.last() if self.anchor else None) is not None and told.link:
+                    if new and (last := self.anchor.last() if self.anchor else None) is not None and last.link:
                         raise WhetError(
-                            f"{self.path}: is gone, and {self.anchor} says that it had {told.link} commits; put it "
+                            f"{self.path}: is gone, and {self.anchor} says that it had {last.link} commits; put it "
                             "back from a copy"
                         )
                     if new:
