@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from whet.models.base import Model, Request
 from whet.release.champion import Champion
 from whet.release.decider import Decider, NoDecision, open_decider
 from whet.release.decision import DECIDED, DecisionRule, WorkDecision
+from whet.release.docket import Docket
 from whet.release.intake import OpenWork, open_intake
 from whet.release.terms import voter_of
 from whet.release.threshold import ReleaseRule
@@ -177,3 +179,98 @@ def test_the_watch_looks_while_the_model_is_busy(tmp_path: Path, monkeypatch: py
 
     assert asyncio.run(work()).verdict == "pass"
     assert len(watch.seen) == 1
+
+
+class Order:
+    """A watch that notes what it is shown, and has seen enough at one of them."""
+
+    def __init__(self, alarm: int = 0) -> None:
+        self.seen: list[str] = []
+        self.alarm = alarm
+
+    def take(self, work: OpenWork) -> str:
+        self.seen.append(work.key)
+        return "everything" if len(self.seen) == self.alarm else ""
+
+
+def test_what_came_meanwhile_is_shown_to_the_watch_in_its_order_before_any_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch, lines = Order(), tickets(12)
+    monkeypatch.setattr("whet.release.terms._watch", lambda *_: watch)
+
+    async def work() -> list[str]:
+        model, go = at_one_moment()
+        champion = promoted(tmp_path, model)
+        threshold(tmp_path, champion, 0.0)
+        async with open_decider(champion, tmp_path, model=model) as decider:
+            asked = [asyncio.create_task(decider.decide(line)) for line in lines]
+            while len(watch.seen) < len(lines):
+                await asyncio.sleep(0.01)
+            assert not any(task.done() for task in asked)
+            go.set()
+            return [decision.ticket for decision in await asyncio.gather(*asked)]
+
+    assert asyncio.run(work()) == watch.seen
+
+
+@pytest.mark.parametrize("slow", [0.0, 0.001, 0.03])
+def test_no_pass_is_released_that_the_watch_has_not_seen_nor_any_after_its_alarm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: float
+) -> None:
+    """However fast a model is and in whatever order it answers: the alarm holds from the very ticket that raises it."""
+    watch, decided = Order(alarm=15), []
+    monkeypatch.setattr("whet.release.terms._watch", lambda *_: watch)
+    monkeypatch.setattr("whet.release.docket.MEANWHILE", 0.01)
+    chance = random.Random(1)
+
+    async def answer(request: Request) -> str:
+        await asyncio.sleep(chance.random() * slow)
+        return PASS
+
+    async def work() -> list[WorkDecision]:
+        model = spoken(answer)
+        champion = promoted(tmp_path, model)
+        threshold(tmp_path, champion, 0.0)
+        async with open_decider(champion, tmp_path, model=model) as decider:
+            enter = decider.docket._decision
+
+            def seen(turn: Any, piece: OpenWork, *rest: Any) -> WorkDecision:
+                decided.append((piece.key, piece.key in watch.seen, len(watch.seen) >= watch.alarm))
+                return enter(turn, piece, *rest)
+
+            monkeypatch.setattr(Docket, "_decision", lambda _, *given: seen(*given))
+            return await asyncio.gather(*(decider.decide(line) for line in tickets(40)))
+
+    found = {decision.ticket: decision for decision in asyncio.run(work())}
+    assert len(decided) == len(found) == 40
+    assert any(alarmed for *_, alarmed in decided)
+    for key, shown, alarmed in decided:
+        assert shown or alarmed  # frozen: nothing is watched until that is ended
+        assert found[key].code == ("drift" if alarmed else "")
+        assert found[key].verdict == ("review" if alarmed else "pass")
+    assert len(set(watch.seen)) == len(watch.seen)
+
+
+def test_a_ticket_whose_asker_has_gone_is_shown_to_the_watch_when_it_comes_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch, (line,) = Order(), tickets(1)
+    monkeypatch.setattr("whet.release.terms._watch", lambda *_: watch)
+
+    async def work() -> WorkDecision:
+        model, go = at_one_moment()
+        champion = promoted(tmp_path, model)
+        threshold(tmp_path, champion, 0.0)
+        async with open_decider(champion, tmp_path, model=model) as decider:
+            for _ in range(3):
+                asked = asyncio.create_task(decider.decide(line))
+                await asyncio.sleep(0.01)
+                asked.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await asked
+            assert watch.seen == []
+            go.set()
+            return await decider.decide(line)
+
+    assert [asyncio.run(work()).ticket] == watch.seen

@@ -157,6 +157,22 @@ def test_a_wrong_checksum_and_a_changed_playbook_are_refused(tmp_path: Path) -> 
         Package.read(rewritten(path, forge))
 
 
+@pytest.mark.parametrize(
+    "name", ["skill/SKILL.md", "skill/EVIDENCE.md", "evidence/decision.json", "evidence/test.json", "skill/MORE.md"]
+)
+def test_what_a_person_reads_in_a_package_is_what_its_record_gives(name: str, tmp_path: Path) -> None:
+    """A forger who makes the checksums anew leaves the digest true, and would be believed by whoever opens the file."""
+
+    def forge(files: dict[str, bytes]) -> None:
+        files[name] = files.get(name, b"") + b"\nIt solved all of 80 sealed tasks.\n"
+
+    with pytest.raises(WhetError, match=f"{name} is not what its record gives; nothing was used"):
+        Package.read(rewritten(packed(tmp_path), forge))
+    with pytest.raises(WhetError, match="nothing was used"):
+        install_source(str(tmp_path / "other.zip"), str(tmp_path / "agent"), releases=tmp_path / "releases")
+    assert not (tmp_path / "agent").exists()
+
+
 def test_what_is_no_package_is_one_line(tmp_path: Path) -> None:
     plain, empty = tmp_path / "plain.zip", tmp_path / "empty.zip"
     plain.write_text("hello")

@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whet.errors import WhetError
-from whet.release.anchor import Anchor, AnchorLine
+from whet.release.anchor import SETTING, Anchor, AnchorLine
 from whet.release.redaction import redact
-from whet.release.trail import FILE, Trail
+from whet.release.trail import ANCHORED, FILE, Trail
+from whet.release.upkeep import set_anchor
 
 
 def filled(folder: Path, count: int = 6, anchor: Anchor | None = None) -> Path:
@@ -156,3 +157,90 @@ def test_a_command_is_handed_the_head_at_the_end(tmp_path: Path) -> None:
     (line,) = kept.read_text().splitlines()
     assert AnchorLine.parse(line).link == 6
     assert Trail(path).verify(expect=line) == []
+
+
+def anchored(tmp_path: Path) -> tuple[Path, Path]:
+    """A releases folder with some decisions, anchored in a file elsewhere; and that file."""
+    releases, elsewhere = tmp_path / "releases", tmp_path / "elsewhere.txt"
+    filled(releases)
+    set_anchor(releases, Anchor(str(elsewhere)))
+    assert Trail.of(releases).verify() == []
+    return releases, elsewhere
+
+
+@pytest.mark.parametrize("place", ["releases/heads.txt", "x/../releases/heads.txt", "../{up}/releases/h", "linked/h"])
+def test_an_anchor_that_lies_with_the_trail_is_refused_by_whatever_way_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    filled(tmp_path / "releases")
+    (tmp_path / "linked").symlink_to("releases")
+    with pytest.raises(WhetError, match="lies with the trail"):
+        set_anchor(Path("releases"), Anchor(place.format(up=tmp_path.name)))
+    assert Trail.of(Path("releases")).entries(ANCHORED) == []
+
+
+def test_a_place_that_nothing_arrives_at_is_no_anchor_and_no_entry_says_so(tmp_path: Path) -> None:
+    filled(tmp_path / "releases")
+    with pytest.raises(WhetError, match="did not arrive"):
+        set_anchor(tmp_path / "releases", Anchor(str(tmp_path / "no" / "such" / "folder")))
+    trail = Trail.of(tmp_path / "releases")
+    assert trail.anchor is None
+    assert trail.entries(ANCHORED) == []
+    assert trail.verify() == []
+
+
+def test_two_trails_do_not_share_an_anchor(tmp_path: Path) -> None:
+    _, elsewhere = anchored(tmp_path)
+    filled(tmp_path / "other", 3)
+    before = elsewhere.read_bytes()
+    with pytest.raises(WhetError, match="heads of another trail"):
+        set_anchor(tmp_path / "other", Anchor(str(elsewhere)))
+    assert elsewhere.read_bytes() == before
+
+
+@pytest.mark.parametrize("how", ["no setting", "another setting", "emptied", "gone"])
+def test_an_operator_who_takes_the_witness_away_is_found(tmp_path: Path, how: str) -> None:
+    releases, elsewhere = anchored(tmp_path)
+    if how == "no setting":
+        (releases / SETTING).unlink()
+    elif how == "another setting":
+        copy = tmp_path / "copy.txt"
+        copy.write_bytes(elsewhere.read_bytes())
+        Anchor(str(copy)).keep(releases)
+    elif how == "emptied":
+        elsewhere.write_bytes(b"")
+    else:
+        elsewhere.unlink()
+    (told,) = Trail.of(releases).verify()
+    assert told.startswith("anchor")
+
+
+def test_a_trail_that_was_written_anew_is_not_gone_on_with_and_its_head_does_not_reach_the_anchor(
+    tmp_path: Path,
+) -> None:
+    """Else the false head stands in the anchor beside the true one, and the true trail, put back, is called false."""
+    releases, elsewhere = anchored(tmp_path)
+    sound = {file: file.read_bytes() for file in releases.iterdir() if file.is_file()}
+    witness = elsewhere.read_bytes()
+    rewrite(releases / FILE, 3)
+    with pytest.raises(WhetError, match="not what was anchored"):
+        Trail.of(releases).append("decided", {})
+    assert elsewhere.read_bytes() == witness
+    for file, body in sound.items():
+        file.write_bytes(body)
+    assert Trail.of(releases).verify() == []
+    with Trail.of(releases) as trail:
+        trail.append("noted", {})
+    assert Trail.of(releases).verify() == []
+
+
+def test_a_trail_that_is_gone_with_its_head_is_missed_by_the_anchor(tmp_path: Path) -> None:
+    releases, elsewhere = anchored(tmp_path)
+    witness = elsewhere.read_bytes()
+    for file in (releases / FILE, (releases / FILE).with_suffix(".head")):
+        file.unlink()
+    with pytest.raises(WhetError, match="is gone"):
+        Trail.of(releases).append("decided", {})
+    assert not (releases / FILE).exists()
+    assert elsewhere.read_bytes() == witness

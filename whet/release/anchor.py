@@ -25,6 +25,9 @@ SETTING = "anchor.json"
 EVERY = 100
 """Commits between two lines to a command or a server; a file has a line for each."""
 
+TAIL = 1024
+"""Bytes at the end of a file that hold its last line."""
+
 PATIENCE = 10.0
 """Seconds that a command or a server may take."""
 
@@ -56,6 +59,9 @@ class Anchor:
     """Where heads go: `PATH`, `cmd:COMMAND` or `http(s)://…`."""
 
     place: str
+
+    def __str__(self) -> str:
+        return self.place
 
     @classmethod
     def of(cls, releases: Path) -> Anchor | None:
@@ -97,6 +103,17 @@ class Anchor:
                     pass
         except (OSError, ValueError, subprocess.SubprocessError) as problem:
             raise WhetError(f"anchor {self.place}: the head did not arrive ({shown_line(str(problem), 200)})") from None
+
+    def last(self) -> AnchorLine | None:
+        """The newest line of a file; None where there is none that could be read."""
+        if self.path is None:
+            return None
+        try:
+            with self.path.open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+                return AnchorLine.parse(file.read().decode("utf-8", "replace").splitlines()[-1])
+        except (OSError, IndexError, WhetError):
+            return None
 
     def lines(self) -> list[AnchorLine]:
         """What a file has kept; a command or a server keeps its lines itself."""

@@ -137,11 +137,11 @@ class Decider:
             self.tasks.take_away(work)
 
     async def _decided(self, work: OpenWork) -> WorkDecision:
-        watching = self.docket.meanwhile(work)
+        self.docket.meanwhile(work)
         try:
             vote = await self.vote(work)
         finally:
-            watching.cancel()
+            self.docket.leave(work)
         return await self.docket.enter(work, vote)
 
     async def vote(self, work: OpenWork) -> WorkVote:

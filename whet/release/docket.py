@@ -21,8 +21,8 @@ from whet.release.review import put_case
 from whet.release.terms import DecisionTerms
 from whet.release.trail import Trail, TrailEntry, TrailTurn
 
-MEANWHILE = 0.01
-"""Seconds after which a ticket is looked at that the model is still busy with."""
+MEANWHILE = 0.1
+"""Seconds after which tickets are looked at that the model is still busy with: those that came meanwhile, in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ class Docket:
     terms: DecisionTerms = field(init=False)
     watch: Watch | None = field(init=False)
     _waiting: list[tuple[OpenWork, WorkVote, asyncio.Future[WorkDecision]]] = field(default_factory=list)
+    _unseen: dict[str, OpenWork] = field(default_factory=dict)
+    """Work that is under way and that the watch has not been shown, in the order in which it came."""
     _looked_at: set[str] = field(default_factory=set)
     _changed: str = ""
     """What the watch has seen and no entry says yet."""
@@ -83,11 +85,23 @@ class Docket:
             ).fetchone()
         return None if row is None else decision_in(self.trail.entry(row[0]), again=True)
 
-    def meanwhile(self, work: OpenWork) -> asyncio.TimerHandle:
+    def meanwhile(self, work: OpenWork) -> None:
         """Have its evidence weighed, and the watch look at it, while the model is busy with it."""
-        return asyncio.get_running_loop().call_later(MEANWHILE, self._look_early, work)
+        self._unseen[work.key] = work
+        if len(self._unseen) == 1:
+            asyncio.get_running_loop().call_later(MEANWHILE, self._look_early)
 
-    def _look_early(self, work: OpenWork) -> None:
+    def leave(self, work: OpenWork) -> None:
+        """Nothing will be decided on it now; what the watch has not seen of it, it is not shown."""
+        self._unseen.pop(work.key, None)
+
+    def _look_early(self) -> None:
+        """One ticket a turn of the loop, so that no answer waits for more; several in a row find the watch at hand."""
+        if not self._unseen:
+            return
+        work = self._unseen.pop(next(iter(self._unseen)))
+        if self._unseen:
+            asyncio.get_running_loop().call_soon(self._look_early)
         work.weigh()
         self.look_at(work)
 

@@ -7,6 +7,7 @@ promoted or rolled back to decides from the next request on; the one before clos
 from __future__ import annotations
 
 import asyncio
+import gc
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
@@ -94,6 +95,7 @@ class DecisionDoor:
             stack = AsyncExitStack()
             opening = open_decider(champion, self.releases, door="serve", base_url=self.base_url, purse=self.purse)
             self._now = DeciderShift(await stack.enter_async_context(opening), stack)
+            _settle_down()
             if old is not None:
                 old.over = True
                 await self._end(old)
@@ -118,6 +120,13 @@ def decide_app(door: DecisionDoor) -> web.Application:
     app.router.add_post("/decide", door.answer)
     app.on_cleanup.append(door.close)
     return app
+
+
+def _settle_down() -> None:
+    """All that is there now stays: packs, reference, code. The collector need not go over it while tickets come."""
+    gc.unfreeze()  # what an older version had may go
+    gc.collect()
+    gc.freeze()
 
 
 def _json(status: int, data: Mapping[str, Any]) -> web.Response:

@@ -9,8 +9,9 @@
     SHA256SUMS               of all of them, as `sha256sum -c` reads it
 
 The same champion gives the same bytes. A package is read whole before anything of it is used: a name that leads out of
-its folder, a link, a file that stands twice or in no list, or one wrong byte, and nothing of it is. Checksums find
-damage; that a package is the team's own is proved by its digest, which stands in the trail and for the weights too.
+its folder, a link, a file that stands twice or in no list, or one wrong byte, and nothing of it is. Every text must be
+what the record gives, as a person may read it there. Checksums find damage; that a package is the team's own is proved
+by its digest, which stands in the trail and for the weights too.
 """
 
 from __future__ import annotations
@@ -148,6 +149,9 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Package:
         if told != total:
             raise WhetError(f"{path}: {name} has another checksum than {SUMS} says; nothing was used of it")
     champion = _champion(path, files)
+    made = {**_texts(champion), RECORD: files[RECORD]}
+    if strange := sorted(name for name in made.keys() | files.keys() if made.get(name) != files.get(name)):
+        raise WhetError(f"{path}: {strange[0]} is not what its record gives; nothing was used of it")
     if {name: sums[f"{ADAPTER}/{name}"] for name in (name.removeprefix(f"{ADAPTER}/") for name in adapter)} != dict(
         champion.weights
     ):

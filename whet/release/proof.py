@@ -11,9 +11,9 @@ from whet.errors import WhetError
 from whet.ledger.chain import head_at, prove
 from whet.ledger.head import read_head
 from whet.ledger.proof import chain_findings, file_findings
-from whet.release.anchor import Anchor, AnchorLine
+from whet.release.anchor import SETTING, Anchor, AnchorLine
 from whet.release.cases import COLUMNS, case_rows
-from whet.release.trail import ENTRIES, LOST, REDACTED, TrailEntry, commitment, read_entry
+from whet.release.trail import ANCHORED, ENTRIES, LOST, REDACTED, TrailEntry, commitment, read_entry
 
 if TYPE_CHECKING:
     from whet.release.trail import Trail
@@ -41,7 +41,8 @@ def trail_findings(trail: Trail, anchor: Anchor | None, expect: str) -> list[str
                 proof = prove(db, (ENTRIES,))
                 found += [finding.told for finding in chain_findings(path, db, head, proof, LOST)]
                 found += list(_made(db)) if not found else []
-                found += _anchor_findings(db, anchor, expect)
+                found += anchor_findings(db, anchor, expect)
+                found += _place_findings(db, trail.anchor)
                 found += [
                     f"{path.name}: {line}" for (line,) in db.execute("PRAGMA integrity_check(20)") if line != "ok"
                 ]
@@ -101,7 +102,20 @@ def _apart(db: sqlite3.Connection, entries: list[TrailEntry]) -> Iterator[str]:
         yield f"entries {seq}: has a {field} that it does not speak of"
 
 
-def _anchor_findings(db: sqlite3.Connection, anchor: Anchor | None, expect: str) -> list[str]:
+def _place_findings(db: sqlite3.Connection, anchor: Anchor | None) -> Iterator[str]:
+    """Heads must go where the trail says that they go: whoever wants no witness need only name another place."""
+    row = db.execute(f"SELECT {ENTRIES.columns} FROM entries WHERE kind = ? ORDER BY seq DESC", (ANCHORED,)).fetchone()
+    if row is None:
+        return
+    place = read_entry(db, row).record["place"]
+    if anchor is None or anchor.place != place:
+        said = f"heads go to {anchor.place}" if anchor is not None else "nothing is anchored"
+        yield f"anchor: {SETTING} says that {said}, and entry {row[0]} of the trail that they go to {place}"
+    elif anchor.path is not None and not anchor.lines():
+        yield f"anchor {anchor.path}: holds no line, and heads have gone there since entry {row[0]}"
+
+
+def anchor_findings(db: sqlite3.Connection, anchor: Anchor | None, expect: str) -> list[str]:
     """Heads that were written elsewhere must be heads of this chain."""
     lines = [AnchorLine.parse(expect)] if expect else []
     if anchor is not None:

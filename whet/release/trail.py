@@ -27,7 +27,7 @@ import orjson
 from whet.errors import WhetError
 from whet.files import own_folder, owner_only
 from whet.keys import canonical
-from whet.ledger.chain import GENESIS, INSERT_LINK, ChainFinding, entry, head_after, prove
+from whet.ledger.chain import GENESIS, INSERT_LINK, ChainFinding, entry, head_after, head_at, prove
 from whet.ledger.head import HeadFile, LedgerHead, head_path, read_head
 from whet.ledger.proof import chain_findings, file_findings
 from whet.ledger.schema import Table
@@ -71,6 +71,9 @@ CREATE INDEX cases_by_state ON cases (state, priority DESC, number);
 CREATE TABLE chain (link INTEGER PRIMARY KEY, at REAL NOT NULL, rows BLOB NOT NULL, head BLOB NOT NULL);
 """
 
+SALT = 16
+"""Bytes of chance beside each text that stands apart."""
+
 LOST = ", and what they say was decided is forgotten"
 
 
@@ -111,7 +114,11 @@ class TrailTurn:
     ) -> TrailEntry:
         """Add an entry; keys are taken out of all that is kept, as everywhere."""
         self.seq += 1
-        apart = {name: (secrets.token_bytes(16), _plain(value)) for name, value in (private or {}).items()}
+        given = private or {}
+        salts = secrets.token_bytes(SALT * len(given))
+        apart = {
+            name: (salts[SALT * at : SALT * (at + 1)], _plain(value)) for at, (name, value) in enumerate(given.items())
+        }
         sealed = {name: commitment(*kept) for name, kept in apart.items()}
         body = KEYS.hide_bytes(canonical({"record": record, "sealed": sealed}))
         subject = KEYS.hide(subject)
@@ -220,6 +227,11 @@ class Trail:
                             f"{self.path}: is gone, and {head_path(self.path).name} says that it had {left.link} "
                             "commits; put it back from a copy"
                         )
+                    if new and (last := self.anchor.last() if self.anchor else None) is not None and last.link:
+                        raise WhetError(
+                            f"{self.path}: is gone, and {self.anchor} says that it had {last.link} commits; put it "
+                            "back from a copy"
+                        )
                     if new:
                         self._create()
                     db = sqlite3.connect(self.path, isolation_level=None, timeout=30.0, check_same_thread=False)
@@ -255,6 +267,14 @@ class Trail:
         first = next(iter(self._chain_findings(db)), None)
         if first is not None:
             raise WhetError(f"{self.path}: {first.told}; nothing was added. See: whet audit verify")
+        last = self.anchor.last() if self.anchor is not None else None
+        held = head_at(db, last.link) if last is not None else None
+        if last is not None and (held is None or held.hex() != last.head):
+            # Its head would go to the anchor as well, and what was true there would stand beside it.
+            raise WhetError(
+                f"{self.path}: is not what was anchored with commit {last.link} ({self.anchor}); nothing was added. "
+                "See: whet audit verify"
+            )
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

@@ -13,6 +13,7 @@ from whet.ledger.store import FILE as LEDGER
 from whet.release.anchor import Anchor
 from whet.release.champion import Champions
 from whet.release.decider import SITTINGS
+from whet.release.proof import anchor_findings
 from whet.release.redaction import redact
 from whet.release.terms import changed_rule
 from whet.release.trail import ANCHORED, Trail
@@ -28,13 +29,20 @@ def set_anchor(releases: Path, anchor: Anchor) -> str:
     """Write heads to another place from now on; refused where the first one does not arrive there."""
     path = anchor.path
     if path is not None:
-        if path.absolute().is_relative_to(releases.absolute()):
+        path = path.resolve()
+        if path.is_relative_to(releases.resolve()):
             raise WhetError(f"{anchor.place}: lies with the trail; an anchor is worth something elsewhere alone")
-        anchor = Anchor(str(path.absolute()))
+        anchor = Anchor(str(path))
     with Trail(releases / "trail.sqlite") as trail:
+        with trail.turn():  # made where there is none yet
+            pass
+        with trail.reading() as db:
+            if path is not None and path.is_file() and anchor_findings(db, anchor, ""):
+                raise WhetError(f"{anchor.place}: holds heads of another trail; name a file of its own")
+        anchor.write(trail.head())  # nothing is said of a place that nothing arrives at
         trail.append(ANCHORED, {"place": anchor.place})
+        anchor.keep(releases)
         anchor.write(trail.head())
-    anchor.keep(releases)
     return f"heads of the trail go to {anchor.place}; the first is there"
 
 

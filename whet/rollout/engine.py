@@ -65,6 +65,9 @@ class Engine:
     async def work_off(self, shift: EngineShift, plan: Sequence[Ticket]) -> None:
         """Every ticket of the plan, or as far as the shift goes: here, by tasks of this loop."""
         tickets = iter(plan)
+        if len(plan) == 1:  # a ticket that was handed in alone needs nobody beside it
+            await shift.work(tickets)
+            return
         workers = [asyncio.create_task(shift.work(tickets)) for _ in range(min(self.concurrency, len(plan)))]
         await _all_or_first_error(workers)
 

@@ -6,15 +6,17 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from whet.envs.groupqc.drift.shift import TraitShift, compare_tickets, lines_p
 from whet.envs.groupqc.drift.traits import TicketTraits, TraitLexicon, label_format, ticket_traits, vote_shares
-from whet.envs.groupqc.drift.watch import DriftWatch
+from whet.envs.groupqc.drift.watch import LEVELS, STAKES, DriftWatch
 from whet.envs.groupqc.pack.file import find_mission
 from whet.envs.groupqc.world.noise import REALISTIC, Noise
 from whet.envs.groupqc.world.world import SiteWorld
 from whet.errors import WhetError
+from whet.keys import seed_for
 
 MISSION = "挡风板安装检查"
 ALPHA = 0.015
@@ -133,3 +135,25 @@ def test_looking_every_day_gives_what_one_look_gives(pool: list[TicketTraits]) -
 def test_a_reference_that_is_too_small_is_refused(pool: list[TicketTraits]) -> None:
     with pytest.raises(WhetError, match="too small to watch by"):
         DriftWatch(pool[:8])
+
+
+def test_a_watch_that_counts_on_bets_as_one_that_ranks_each_ticket_anew(pool: list[TicketTraits]) -> None:
+    """The rank of a ticket among all before it, trait by trait, from the values themselves and no running count."""
+    sites = list({ticket.site: ticket for ticket in pool}.values())
+    watch, came = DriftWatch(sites[:60]), sites[60:100]
+    before = [watch._levels(ticket)[0] for ticket in sites[30:60]]
+    capital, left = np.zeros_like(watch._capital), 1.0
+    for number, ticket in enumerate(came):
+        shares = watch._all(ticket)
+        values = np.array([shares.get(name, 0.0) for name in watch._names])
+        level = np.clip(np.rint(values * (LEVELS - 1)), 0, LEVELS - 1)
+        lot = np.random.default_rng(seed_for("groupqc", "watch", number) % 2**63).random(len(level))
+        before.append(level)
+        among = np.array(before)
+        rank = ((among > level).sum(axis=0) + lot * (among == level).sum(axis=0)) / len(among)
+        stake = (number + 10) ** -1.1 / watch._reserve
+        left -= stake
+        capital = (capital + stake / len(STAKES)) * (1 + STAKES[None, :] * (rank - 0.5)[:, None])
+        watch.take([ticket])
+    assert np.array_equal(watch._capital, capital)
+    assert watch._left == left

@@ -116,6 +116,17 @@ def test_a_summary_cannot_leave_its_marks(text: str) -> None:
     assert "<|" not in inside
 
 
+def test_a_summary_that_is_left_as_it_is_holds_nothing_that_acts() -> None:
+    """Most summaries need no escape, and are not gone through letter by letter: none of those may have needed one."""
+    acts = {OPEN, CLOSE, "<|", "|>", "\x7f", "\x85", *map(chr, range(0x20)), "\u2028", "\u2029"}
+    acts |= {*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A)), *map(chr, range(0xD800, 0xE000))}
+    signs = {*map(chr, range(0x100)), *map(chr, range(0x2000, 0x2070)), "\ue000", "字", "<", "|", ">"} | acts
+    for sign in signs:
+        inside = fenced(f"a{sign}b")[1:-1]
+        assert (inside == f"a{sign}b") == (sign not in acts), repr(sign)
+        assert not any(part in inside for part in acts), repr(sign)
+
+
 def test_the_oracle_is_right_and_the_rules_read_the_summaries(tmp_path: Path) -> None:
     env = filed(tmp_path, [ticket(label="fail")])
     task = only_task(env)

@@ -10,7 +10,7 @@ from typing import Any
 
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.summaries.counts import SummaryReading, problems, read_summary
-from whet.envs.groupqc.verdict.rules import judge
+from whet.envs.groupqc.verdict.rules import judge_summaries
 
 NAMED = 8
 """Things that are said of one part."""
@@ -64,7 +64,7 @@ def evidence_gap(
 ) -> EvidenceGap:
     """What the summaries of a ticket leave open. `refused` are photos without a summary: their names and why."""
     readings = [read_summary(pack, text) for text in summaries]
-    findings = judge(pack, mission, readings, site, submitted).findings
+    findings = judge_summaries(pack, mission, tuple(summaries), site, submitted).findings
     absent = [finding.says for finding in findings if finding.status == "absent"]
     unknown, told = _unknown(pack, mission, readings)
     return EvidenceGap(

@@ -6,6 +6,7 @@ a ticket has: they are clustered by construction.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections import Counter
@@ -15,7 +16,7 @@ from typing import Any
 
 from whet.envs.groupqc.pack.schema import Mission, Pack
 from whet.envs.groupqc.summaries.counts import SummaryReading, read_summary
-from whet.envs.groupqc.verdict.rules import RuleJudgement, judge
+from whet.envs.groupqc.verdict.rules import RuleJudgement, judge_summaries
 
 VALUE = "value/"
 """How the names of traits begin that say something only where their object is shown."""
@@ -83,7 +84,7 @@ def ticket_traits(
         found[f"{VALUE}{slot}={value}"] = count / told[slot]
     found.update({f"category/{entry.category}": 1.0 for reading in readings for entry in reading.entries})
     found.update(_keys(pack, readings))
-    found.update(_checklist(judge(pack, mission, readings, kind, submitted)))
+    found.update(_checklist(judge_summaries(pack, mission, tuple(summaries), kind, submitted)))
     values: dict[str, set[str]] = {}
     for slot, value in facts:
         values.setdefault(slot, set()).add(value)
@@ -156,7 +157,7 @@ class TraitLexicon:
         if ticket.words:
             found["rare words"] = _share(name not in self.common for name in ticket.words)
         for name, said in (("values", ticket.facts), ("values together", ticket.pairs)):
-            odds = [[self._odd(slot, value) for slot, value in photo] for photo in said if photo]
+            odds = [[self._odd(*fact) for fact in photo] for photo in said if photo]
             total = sum(sum(photo) / len(photo) for photo in odds)
             found[f"{name} out of place"] = max(0.0, min(1.0, 0.5 + total / OUT_OF_PLACE))
             if odds:
@@ -169,9 +170,14 @@ class TraitLexicon:
         The sum over a ticket, each photo with the same weight, is the locally most powerful test for photos in which
         one reading is replaced by chance.
         """
-        seen = self.values.get(slot, Counter())
-        kinds, total = len(seen) + (value not in seen), self.totals.get(slot, 0)
-        return min(MOST_ODD, (total + 0.5 * kinds) / (kinds * (seen[value] + 0.5))) - 1.0
+        seen = self.values.get(slot, _NOTHING)
+        often = seen.get(value)
+        kinds, total = len(seen) + (often is None), self.totals.get(slot, 0)
+        odd = (total + 0.5 * kinds) / (kinds * ((often or 0) + 0.5))
+        return (odd if odd < MOST_ODD else MOST_ODD) - 1.0
+
+
+_NOTHING: Counter[str] = Counter()
 
 
 def _share(holds: Iterable[bool]) -> float:
@@ -201,6 +207,7 @@ def _pairs(pack: Pack, reading: SummaryReading) -> Iterator[PhotoFact]:
                 yield f"{entry.category}.{name}+keys", f"{value}: {','.join(listed)}"
 
 
+@functools.lru_cache(maxsize=4096)
 def _listed(pack: Pack, slot: str) -> bool:
     """Whether a slot takes one of a list of values: texts and numbers are told apart by their formats instead."""
     name, dot, attribute = slot.partition(".")

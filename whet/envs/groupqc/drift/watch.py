@@ -23,6 +23,8 @@ from whet.keys import seed_for
 LEVELS = 21
 """Traits are ranked on a grid from 0 to 1 that is fixed beforehand; what falls together is ranked by lot."""
 
+_GRID = np.arange(LEVELS)
+
 STAKES = np.array([-1.8, -1.0, -0.4, 0.4, 1.0, 1.8])
 """How strongly the bets lean towards low ranks and high ones."""
 
@@ -71,7 +73,9 @@ class DriftWatch:
         half = len(sites) // 2
         self._lexicon = TraitLexicon.of(sites[:half])
         self._names = self._chosen(sites[:half])
+        self._places = {name: at for at, name in enumerate(self._names)}
         self._bar = len(self._names) / alpha
+        self._rows = np.arange(len(self._names))
         self._counts = np.zeros((len(self._names), LEVELS))
         self._capital = np.zeros((len(self._names), len(STAKES)))
         self._left = 1.0
@@ -82,8 +86,11 @@ class DriftWatch:
         self._sites: set[tuple[str, str]] = set()
         self._alarms: dict[int, WatchAlarm] = {}
         for ticket in sites[half:]:
-            self._counts[np.arange(len(self._names)), self._levels(ticket)[0]] += 1
-        self._means = (self._counts @ np.linspace(0, 1, LEVELS)) / self._counts.sum(axis=1)
+            self._counts[self._rows, self._levels(ticket)[0]] += 1
+        self._total = len(sites) - half
+        self._up_to = self._counts.cumsum(axis=1)
+        """How many tickets were at a level or below: kept as the counts are, for a ticket moves both by one."""
+        self._means = (self._counts @ np.linspace(0, 1, LEVELS)) / self._total
 
     def take(self, tickets: Iterable[TicketTraits]) -> WatchState:
         """Watch more tickets. A site that comes again says nothing new, and is left out."""
@@ -110,17 +117,22 @@ class DriftWatch:
         return {**ticket.shares, **self._lexicon.shares(ticket)}
 
     def _levels(self, ticket: TicketTraits) -> tuple[Any, Any]:
-        shares = self._all(ticket)
-        values = np.array([shares.get(name, 0.0) for name in self._names])
-        return np.clip(np.rint(values * (LEVELS - 1)), 0, LEVELS - 1).astype(np.intp), values
+        """On the grid, and as it is: most traits of a ticket are 0, so only those that it has are looked at."""
+        levels, values, places = [0] * len(self._names), [0.0] * len(self._names), self._places
+        for name, share in self._all(ticket).items():
+            if (at := places.get(name)) is not None:
+                levels[at], values[at] = min(max(round(share * (LEVELS - 1)), 0), LEVELS - 1), share
+        return np.array(levels, np.intp), np.array(values)
 
     def _bet(self, ticket: TicketTraits) -> None:
         levels, values = self._levels(ticket)
-        rows = np.arange(len(levels))
-        above = self._counts.sum(axis=1) - self._counts.cumsum(axis=1)[rows, levels]
+        at = (self._rows, levels)
+        above, beside = self._total - self._up_to[at], self._counts[at] + 1
         lot = np.random.default_rng(seed_for("groupqc", "watch", self._seen) % 2**63).random(len(levels))
-        self._counts[rows, levels] += 1
-        rank = (above + lot * self._counts[rows, levels]) / self._counts.sum(axis=1)
+        self._counts[at] = beside
+        self._up_to += levels[:, None] <= _GRID
+        self._total += 1
+        rank = (above + lot * beside) / self._total
         stake = (self._seen + _LATE) ** -_SLOW / self._reserve
         self._left -= stake
         self._capital += stake / len(STAKES)
@@ -129,7 +141,7 @@ class DriftWatch:
         self._recent = [*self._recent[-49:], values]
         total = self._capital.sum(axis=1) + max(0.0, self._left)
         self._peak = np.maximum(self._peak, total)
-        for at in np.flatnonzero(total >= self._bar):
-            if int(at) not in self._alarms:
-                since = float(np.mean([recent[at] for recent in self._recent]))
-                self._alarms[int(at)] = WatchAlarm(self._names[at], self._seen, float(self._means[at]), since)
+        for row in np.flatnonzero(total >= self._bar):
+            if int(row) not in self._alarms:
+                since = float(np.mean([recent[row] for recent in self._recent]))
+                self._alarms[int(row)] = WatchAlarm(self._names[row], self._seen, float(self._means[row]), since)

@@ -6,6 +6,7 @@ new mission is an edit of one file. `whet.envs.groupqc.pack.file` reads it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -86,7 +87,7 @@ class ObjectCategory:
     most: int = 1
 
     def attribute(self, name: str) -> Attribute | None:
-        return next((attribute for attribute in self.attributes if attribute.name == name), None)
+        return _attributes(self).get(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +236,7 @@ class Pack:
     sites: Sites | None = None
 
     def category(self, name: str) -> ObjectCategory | None:
-        return next((category for category in self.categories if category.name == name), None)
+        return _categories(self).get(name)
 
     def mission(self, name: str) -> Mission:
         """The mission of that name, or an error that names the nearest."""
@@ -245,6 +246,17 @@ class Pack:
         known = [mission.name for mission in self.missions]
         hint = nearest(name, known) or f" It has {', '.join(known)}."
         raise WhetError(f"pack {self.name!r} has no mission {name!r}.{hint}")
+
+
+@functools.cache
+def _attributes(category: ObjectCategory) -> dict[str, Attribute]:
+    """By name; of two that have one the first, as it stands in the file."""
+    return {attribute.name: attribute for attribute in reversed(category.attributes)}
+
+
+@functools.cache
+def _categories(pack: Pack) -> dict[str, ObjectCategory]:
+    return {category.name: category for category in reversed(pack.categories)}
 
 
 def as_verdict(text: str) -> TicketVerdict | None:

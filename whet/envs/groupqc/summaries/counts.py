@@ -49,7 +49,7 @@ class SummaryReading:
         return self.form == "irrelevant"
 
     def of(self, category: str) -> tuple[SummaryEntry, ...]:
-        return tuple(entry for entry in self.entries if entry.category == category)
+        return tuple([entry for entry in self.entries if entry.category == category])
 
     def station(self, pack: Pack) -> str | None:
         """The number that says which photos belong together, None where the photo has none."""

@@ -6,6 +6,7 @@ occur inside it. Neither label nor group id is shown.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
@@ -27,6 +28,8 @@ _ESCAPED = str.maketrans(
 )
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _TOKEN_MARKS = re.compile(r"<(?=\|)|(?<=\|)>")
+_ODD = re.compile(rf"[{OPEN}{CLOSE}\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff\u202a-\u202e\u2066-\u2069]|<\||\|>")
+"""Whatever is replaced or taken out: most summaries have nothing of it."""
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -57,7 +60,7 @@ def messages(
     asked = _filled(
         prompts.ticket_request,
         {
-            **_head(pack, mission, rules, site, submitted),
+            **_head(mission, rules, context(pack, site, submitted)),
             "count": str(len(summaries)),
             "overview": ", ".join(f"Image{n}(obj={reading.objects()})" for n, reading in enumerate(readings, start=1)),
             "stations": stations(pack, mission, readings),
@@ -74,8 +77,13 @@ def rule_slots(
 
     All three come before anything that is not trusted, so their places do not depend on it.
     """
+    return _slots(pack, mission, rules, context(pack, site, submitted))
+
+
+@functools.lru_cache(maxsize=1024)
+def _slots(pack: Pack, mission: Mission, rules: PromptRules, told: str) -> tuple[RuleSlot, ...]:
     spans: dict[str, tuple[int, int, str, str]] = {}
-    _filled(pack.prompts.ticket_request, _head(pack, mission, rules, site, submitted), spans)
+    _filled(pack.prompts.ticket_request, _head(mission, rules, told), spans)
     sorts: tuple[tuple[RuleSort, str], ...] = (("G0", "focus"), ("S", "structure"), ("G", "rules"))
     return tuple(RuleSlot(sort, *spans[field]) for sort, field in sorts if field in spans)
 
@@ -87,11 +95,11 @@ def seed_rules(mission: Mission) -> tuple[Rule, ...]:
     return (*frozen, *learnt)
 
 
-def _head(pack: Pack, mission: Mission, rules: PromptRules, site: str, submitted: str) -> dict[str, str]:
-    """The fields of a request that come before the evidence."""
+def _head(mission: Mission, rules: PromptRules, told: str) -> dict[str, str]:
+    """The fields of a request that come before the evidence; `told` stands on the ticket itself."""
     return {
         "mission": mission.name,
-        "context": context(pack, site, submitted),
+        "context": told,
         "focus": mission.focus,
         "structure": _numbered(mission.structure),
         "rules": _numbered(mission.rules) if rules == "seed" else "",
@@ -109,7 +117,10 @@ def context(pack: Pack, site: str, submitted: str) -> str:
 
 def fenced(text: str) -> str:
     """Untrusted text as one line between marks; what could be a mark, a line break or a chat token is replaced."""
-    one_line = _CONTROL.sub("", text.strip().translate(_ESCAPED))
+    text = text.strip()
+    if not _ODD.search(text):
+        return f"{OPEN}{text}{CLOSE}"
+    one_line = _CONTROL.sub("", text.translate(_ESCAPED))
     return f"{OPEN}{_TOKEN_MARKS.sub(lambda found: '‹' if found[0] == '<' else '›', one_line)}{CLOSE}"
 
 
@@ -150,26 +161,34 @@ def _filled(template: str, values: Mapping[str, str], spans: dict[str, tuple[int
     after another text that is put there.
     """
     lines: list[str] = []
+    end = 0
     told: dict[str, tuple[int, int, str, str]] = {} if spans is None else spans
-    for line in template.split("\n"):
-        alone = _FIELD.fullmatch(line.strip())
-        start = sum(len(before) + 1 for before in lines)
+    for line, alone, field in _template_lines(template):
+        start = end
         heading = lines[-1] if alone and lines and lines[-1].rstrip().endswith((":", "：")) else None
         if alone and heading is not None:
             start -= len(heading) + 1
         if alone and not values.get(alone[1], line):
             if heading is not None:
                 lines.pop()
+                end = start
             told[alone[1]] = (start, start, "" if heading is None else f"{heading}\n", "\n")
             continue
-        written = _FIELD.sub(lambda found: values.get(found[1], found[0]), line)
+        written = line if field is None else _FIELD.sub(lambda found: values.get(found[1], found[0]), line)
         if alone:
             before = "" if heading is None else f"{heading}\n"
             told[alone[1]] = (start, start + len(before) + len(written) + 1, before, "\n")
-        elif (field := _FIELD.search(line)) is not None and field[1] in values:
+        elif field is not None and field[1] in values:
             told[field[1]] = (start + field.start(), start + field.start() + len(values[field[1]]), "", "")
         lines.append(written)
+        end += len(written) + 1
     return "\n".join(lines)
+
+
+@functools.cache
+def _template_lines(template: str) -> tuple[tuple[str, re.Match[str] | None, re.Match[str] | None], ...]:
+    """The lines of a template: each with the field that is alone on it, and the first that it has."""
+    return tuple((line, _FIELD.fullmatch(line.strip()), _FIELD.search(line)) for line in template.split("\n"))
 
 
 def estimated_tokens(asked: Sequence[Message]) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from whet.envs.groupqc.pack.condition import appearances
 from whet.envs.groupqc.pack.schema import Mission, Need, Pack, TicketVerdict
 from whet.envs.groupqc.records import NeedStatus
-from whet.envs.groupqc.summaries.counts import SummaryReading
+from whet.envs.groupqc.summaries.counts import SummaryReading, read_summary
 from whet.envs.groupqc.verdict.evidence import NumberedReadings, TicketEvidence, holds, images_of, objects
 
 
@@ -56,6 +56,14 @@ def judge(
     )
     failing = any(finding.status in ("defect", "absent") for finding in findings)
     return RuleJudgement("fail" if failing else "pass", findings)
+
+
+@functools.lru_cache(maxsize=256)
+def judge_summaries(
+    pack: Pack, mission: Mission, summaries: tuple[str, ...], site: str = "", date: str = ""
+) -> RuleJudgement:
+    """The same for summaries as they are stored. One ticket is looked at from several sides."""
+    return judge(pack, mission, [read_summary(pack, text) for text in summaries], site, date)
 
 
 @functools.cache
