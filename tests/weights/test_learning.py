@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,8 +12,11 @@ from small_world import Hail, grpo_config, sft_config
 
 from whet.errors import WhetError
 from whet.learn.weights.base import open_base
-from whet.learn.weights.config import SftSection
+from whet.learn.weights.checkpoint import Shelf
+from whet.learn.weights.config import SftSection, TuneSection
 from whet.learn.weights.export import dataset_rows
+from whet.learn.weights.segment import SegmentClock, SegmentOrder, SegmentParts
+from whet.learn.weights.snapshot import SnapshotShelf
 from whet.learn.weights.traces import TokenScribe, gather_traces
 from whet.ledger.store import Ledger
 from whet.models import ModelOptions, load_model
@@ -187,6 +191,40 @@ def test_learning_ends_before_it_takes_more_rollouts_than_it_was_given(
     assert result.summary["train_rollouts"] <= most
     assert result.summary["trained_steps"] in range(min(1, steps), steps + 1)
     assert len(result.judge.judgements) == min(1, steps)
+
+
+@pytest.mark.parametrize(("segment", "kept"), [(4, 1), (1, 1)])
+def test_learning_ends_with_the_step_in_which_its_seconds_are_over(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segment: int, kept: int
+) -> None:
+    """Within a segment and between two; what was learnt until then comes before the gate, and nothing trains again."""
+    config = grpo_config(
+        base,
+        train={"test": 0, "select": 8},
+        tune={"steps": 4, "segment": segment, "seconds": 0.01, "judge": "last"},
+        grpo={"groups": 3, "generations": 4},
+        gate={"name": "strict"},
+    )
+    result = train(config, env=Hail(), runs=tmp_path, name="brief")
+    assert result.training.spent == "the 0.01 seconds of training are over"
+    assert not result.stopped
+    assert (result.summary["trained_steps"], len(result.judge.judgements)) == (1, kept)
+    monkeypatch.setattr("whet.learn.weights.learners._reinforce", lambda *_: pytest.fail("it was trained again"))
+    again = train(config, env=Hail(), runs=tmp_path, name="brief")
+    assert again.summary["trained_steps"] == 1
+
+
+def test_seconds_of_earlier_sittings_count(tmp_path: Path) -> None:
+    shelf = SnapshotShelf(tmp_path / "s0001")
+    order = SegmentOrder(1, 9, None, Shelf(tmp_path), TuneSection(), 0, seconds=30.0)
+    clock = SegmentClock(order, SegmentParts(lambda *_: None), {"seconds": 29.9}, shelf)
+    control = SimpleNamespace(should_save=False, should_training_stop=False)
+    clock.on_step_end(None, SimpleNamespace(global_step=3), control)
+    assert not control.should_training_stop
+    late = SegmentClock(order, SegmentParts(lambda *_: None), {"seconds": 30.0}, shelf)
+    late.on_step_end(None, SimpleNamespace(global_step=3), control)
+    assert control.should_training_stop
+    assert control.should_save
 
 
 def test_trained_weights_leave_the_house(reinforced: TrainResult, tmp_path: Path, whet: Any) -> None:

@@ -23,6 +23,9 @@ class TuneSection(Section):
     targets: tuple[str, ...] = Field(default=LINEAR, min_length=1, description="layers of a block that get an adapter")
     blocks: int | Literal["all"] = Field(default=4, description="how many of the last blocks train, or 'all'")
     steps: int = Field(default=100, ge=1, description="optimizer steps of the whole training")
+    seconds: float | None = Field(
+        default=None, gt=0, description="of training, after which it ends as after its last step; a step is finished"
+    )
     segment: int = Field(default=25, ge=1, description="steps between two checkpoints")
     save: int = Field(
         default=10, ge=0, description="steps between two snapshots within a segment, written beside it; 0: none"
