@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from rl import _keep_adapter, _say
 
 import whet
 from whet.keys import digest
+from whet.run.ablate import stability
 
 BASE = os.environ.get("RL_BASE", "hf:smollm2")
 PACKAGES = ("torch", "transformers", "trl", "peft")
@@ -25,7 +27,7 @@ PACKAGES = ("torch", "transformers", "trl", "peft")
 def train_arm(config: Path, given: Sequence[str], place: Path) -> dict[str, Any]:
     """Train by a config with what is set by name; `place` holds the run and the adapter afterwards.
 
-    A training that its budget of seconds has ended is what it came to: its last snapshot is the arm.
+    `signal` and `stability` are those of `whet ablate`; imitation has neither.
     """
     began = time.monotonic()
     made = whet.train(config, overrides=list(given), runs=place / "runs", name="train", watch=_say)
@@ -33,6 +35,7 @@ def train_arm(config: Path, given: Sequence[str], place: Path) -> dict[str, Any]
     log = [json.loads(line) for line in (folder / "training_log.jsonl").read_text().splitlines()]
     last = json.loads((folder / "weights.json").read_text())["last"]
     _keep_adapter(Path(last.partition("+")[2]), place / "adapter")
+    loud = [row for row in log if "signal" in row]
     return {
         "config": config.name,
         "overrides": list(given),
@@ -41,7 +44,9 @@ def train_arm(config: Path, given: Sequence[str], place: Path) -> dict[str, Any]
         "rollouts": made.summary["train_rollouts"],
         "steps": len(log),
         "log": log,
-        "stopped": made.stopped,
+        "stopped": made.stopped or getattr(made.training, "spent", ""),
+        "signal": sum(row["signal"] for row in loud) / max(1, len(loud)),
+        "stability": stability([row["solved"] for row in loud]),
     }
 
 
@@ -76,3 +81,11 @@ def device_name() -> str:
     import torch
 
     return torch.cuda.get_device_name() if torch.cuda.is_available() else "a processor"
+
+
+def together(jobs: Mapping[str, Callable[[], Any]], at_once: int = 16) -> Iterator[tuple[str, Any]]:
+    """Jobs in threads, told as they end: evaluations over one model share its passes, and wait for one tail only."""
+    with ThreadPoolExecutor(max(1, min(at_once, len(jobs)))) as pool:
+        under_way = {pool.submit(job): name for name, job in jobs.items()}
+        for done in as_completed(under_way):
+            yield under_way[done], done.result()

@@ -127,7 +127,9 @@ def collect(work: Path, out: Path, device: str) -> None:
         own = [told for (arm, _), told in sorted(made.items()) if arm == name]
         if own:
             arms[name] = {rung: by_seed(own, rung) for rung in RUNGS if all(rung in told["rungs"] for told in own)}
-    seconds = {name: [told.get("seconds", 0.0) for (arm, _), told in sorted(made.items()) if arm == name] for name in arms}
+    seconds = {
+        name: [told.get("seconds", 0.0) for (arm, _), told in sorted(made.items()) if arm == name] for name in arms
+    }
     lines = [{key: value for key, value in told.items() if key != "log"} for _, told in sorted(made.items())]
     found = {"arms": arms, "seconds": seconds, **circumstances((SFT, GRPO), device), "made": lines}
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -171,7 +171,10 @@ def _own_class(box: Tag, tag: Tag) -> str:
     """A class that these elements have and no other of the region; of several the longest that is no variant."""
     alike = set(_alike(box, tag))
     known: set[str] = {
-        str(name) for other in box.find_all(True) if id(other) not in alike for name in other.get_attribute_list("class")
+        str(name)
+        for other in box.find_all(True)
+        if id(other) not in alike
+        for name in other.get_attribute_list("class")
     }
     names = [str(name) for name in tag.get_attribute_list("class") if name]
     return max((name for name in names if name not in known and ":" not in name), key=len, default="")
