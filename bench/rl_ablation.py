@@ -60,7 +60,9 @@ CURRICULA: dict[str, tuple[str, ...]] = {
     ),
 }
 """`band` climbs where more than half is repaired in a step and steps down where less than a fifth is."""
-MIXED = ("grpo.groups=16", "grpo.rows=128", "control.target.slots=128", "gate.name=none", "train.select=4")
+MIXED = ("grpo.groups=16", "grpo.rows=128", "control.target.slots=128")
+ALONE = ("gate.name=none", "train.select=4", "tune.save=0")
+"""No arm is judged against where it began: that takes as long as measuring it, which is done for all alike."""
 SEEDS = (0, 1, 2)
 TASKS, PROBE, EACH, CELL = (int(os.environ.get("RL_N", n)) for n in (100, 25, 60, 20))
 """Select tasks of an arm, of each type in `start`, of each size of a curriculum's arm, of each cell."""
@@ -136,7 +138,7 @@ def run_arm(name: str, seed: int, work: Path, adapter: Path, seconds: float, ove
     place = work / f"{name}_{seed}"
     told, kind = kept(place), "" if name in CURRICULA else start(work, adapter)
     if not told:
-        given = [f"train.seed={seed}", f"target.model={BASE}+{adapter}", f"tune.seconds={seconds}", "tune.save=0"]
+        given = [f"train.seed={seed}", f"target.model={BASE}+{adapter}", f"tune.seconds={seconds}", *ALONE]
         if name in CURRICULA:
             steps = kept(work / f"flat_{seed}").get("steps", 0) if name == "stages" else 1000
             if not steps:

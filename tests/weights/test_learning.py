@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from small_world import Hail, grpo_config, sft_config
 
+from whet.envs.base import Play, ask
 from whet.errors import WhetError
 from whet.learn.weights.base import open_base
 from whet.learn.weights.checkpoint import Shelf
@@ -25,7 +26,7 @@ from whet.models.hf.model import LocalModel
 from whet.rollout.tokens import token_sequences
 from whet.run.api import train
 from whet.run.train import TrainResult
-from whet.types import Playbook
+from whet.types import Playbook, Score, Task, Work, WorkResult
 
 HAILED = {"tune": {"steps": 6, "segment": 3, "lr": 0.02}, "grpo": {"groups": 6, "generations": 8, "refill": 6}}
 
@@ -225,6 +226,44 @@ def test_seconds_of_earlier_sittings_count(tmp_path: Path) -> None:
     late.on_step_end(None, SimpleNamespace(global_step=3), control)
     assert control.should_training_stop
     assert control.should_save
+
+
+class Asking(Hail):
+    """Every play has a program run before it ends."""
+
+    def play(self, task: Task) -> Play:
+        yield from ask(task.messages)
+        yield Work("sandbox", {"code": "print(1)"})
+        return Score(0, 0.0, 0.0, {}, "asked")
+
+
+def test_programs_of_plays_in_training_run_in_the_sandbox_that_the_config_names(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the check of rewards, in attempts and in what an oracle says: never in another than was asked for."""
+    opened: list[bool] = []
+
+    class Walls:
+        async def run(self, payload: Any) -> WorkResult:
+            return WorkResult()
+
+        async def close(self) -> None: ...
+
+    def walls(*, allow_weak: bool = False) -> Any:
+        opened.append(allow_weak)
+        return Walls()
+
+    monkeypatch.setattr("whet.rollout.session.open_sandbox", walls)
+    monkeypatch.setattr("whet.sandbox.isolation.open_sandbox", lambda: pytest.fail("another sandbox was opened"))
+    given = {"train": {"test": 0, "select": 4, "tasks": 4}, "control": {"sandbox": {"allow_weak": True}}}
+    tune = {"steps": 1, "segment": 1}
+    config = grpo_config(base, tune=tune, grpo={"groups": 1, "generations": 2}, gate={"name": "none"}, **given)
+    train(config, env=Asking(), runs=tmp_path, name="asking")
+    attempts = len(opened)
+    assert attempts >= 2
+    with pytest.raises(WhetError, match="4 not solved by the oracle"):
+        train(sft_config(base, tune=tune, gate={"name": "none"}, **given), env=Asking(), runs=tmp_path, name="told")
+    assert opened == [True] * (attempts + 1)
 
 
 def test_trained_weights_leave_the_house(reinforced: TrainResult, tmp_path: Path, whet: Any) -> None:
