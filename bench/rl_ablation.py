@@ -29,7 +29,8 @@ from statistics import fmean
 from typing import Any
 
 from rl import CONFIGS, HERE, SAMPLING, TABLE, KeptOpen, _made, _parts
-from rl_arm import BASE, arms_of, circumstances, keep, kept, together, train_arm
+from rl_arm import BASE, arms_of, circumstances, keep, kept, train_arm
+from together import together
 
 import whet
 from whet.apps.ordebug.figures import measure

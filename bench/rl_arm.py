@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -81,11 +80,3 @@ def device_name() -> str:
     import torch
 
     return torch.cuda.get_device_name() if torch.cuda.is_available() else "a processor"
-
-
-def together(jobs: Mapping[str, Callable[[], Any]], at_once: int = 16) -> Iterator[tuple[str, Any]]:
-    """Jobs in threads, told as they end: evaluations over one model share its passes, and wait for one tail only."""
-    with ThreadPoolExecutor(max(1, min(at_once, len(jobs)))) as pool:
-        under_way = {pool.submit(job): name for name, job in jobs.items()}
-        for done in as_completed(under_way):
-            yield under_way[done], done.result()

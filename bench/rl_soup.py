@@ -20,12 +20,14 @@ import os
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rl import CONFIGS, HERE, KeptOpen
 from rl_arm import BASE, arms_of, circumstances, keep, kept, train_arm
 from soup_author import write_attempts
+from together import together
 
 import whet
 from whet.models.base import Model
@@ -80,8 +82,8 @@ def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], rungs: S
     missing = [rung for rung in rungs if rung not in told["rungs"]]
     if missing:
         opened = KeptOpen(f"{BASE}+{place / 'adapter'}" if name in TRAINED else BASE)
-        for rung in missing:
-            told["rungs"][rung] = measured(opened, rung, place)
+        for rung, found in together({rung: partial(measured, opened, rung, place) for rung in missing}):
+            told["rungs"][rung] = found
             keep(place, told)
         asyncio.run(opened.end())
     shown = ", ".join(f"{rung} {found['solved']:.2f}" for rung, found in told["rungs"].items())

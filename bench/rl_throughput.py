@@ -7,7 +7,8 @@ new ones a turn, an instant tool in between), 64 plays each, LoRA of rank 8 over
 the model at once. Nobody can draw the end of a turn, so both sides draw the same number of tokens. TRL plays by its own
 tool loop with plain `generate`, as it does where vLLM is not installed. Seconds are of a clock, the median of the steps
 after the first; memory is the peak that torch has allocated, the pages of Whet's decoder among it. `--toy` is the same
-with a tiny model on any machine, to see that it works.
+with a tiny model on any machine, to see that it works. First, what a token takes where layers are computed apart or
+together, by few rows and by many.
 """
 
 from __future__ import annotations
@@ -30,7 +31,12 @@ from grpo import SMALL, Sight, StepScale, run_trl, run_whet, weights
 from rl import HERE
 from rl_arm import circumstances
 
+from whet.models.hf import folded
 from whet.models.hf.address import read_address
+from whet.models.hf.decoder import Decoder
+from whet.models.hf.limits import DecoderLimits
+from whet.models.hf.rows import Defaults
+from whet.types import Sampling
 
 WORDS = ("time", "year", "people", "way", "day", "man", "thing", "woman", "life", "child", "world", "school", "state")
 
@@ -115,6 +121,57 @@ def compare(folder: Path, batch: Batch, letters: bool, steps: int) -> dict[str, 
     }
 
 
+# ---------------------------------------------------------------------------------------------- drawing alone
+
+
+def drawing(folder: Path, toy: bool) -> dict[str, Any]:
+    """Milliseconds of a token, by weights with adapters: layers apart, together, and with norms in one kernel.
+
+    Few rows are what a step ends with: the longest plays, whose tokens come one after the other.
+    """
+    device, new = ("cpu", 6) if toy else ("cuda", 256)
+    config = grpo.config_of(folder, 1, dynamic=False, scale=StepScale(context=2048, device=device))
+    module = grpo.opened(folder, config).module
+    with torch.no_grad():
+        for name, weight in module.named_parameters():
+            if "lora_B" in name:
+                weight.normal_(std=0.02)
+    found: dict[str, Any] = {}
+    for name in ("apart", "together", "together, norms in one kernel"):
+        decoder = _decoder(module.eval(), name)
+        told = {}
+        for rows in (4, 128):
+            asked = [[5 + at % 12 for at in range(40 if toy else 400)]] * (2 if toy else rows)
+            spent = [_drawn(decoder, asked, new, seed) for seed in range(3)]
+            told[str(rows)] = 1000 * min(spent[1:]) / new
+        decoder.close()
+        found[name] = told
+        print(f"drawing, layers {name}: " + ", ".join(f"{rows} rows {ms:.2f} ms a token" for rows, ms in told.items()))
+    return found
+
+
+def _decoder(module: Any, name: str) -> Decoder:
+    before = folded.joined_layers
+    if name == "apart":
+        folded.joined_layers = lambda *_: []
+    try:
+        made = Decoder(module, Defaults(1.0, 1.0, frozenset()), str, DecoderLimits(slots=128, context=2048))
+    finally:
+        folded.joined_layers = before
+    if not name.endswith("kernel"):
+        made._norms = None
+    return made
+
+
+def _drawn(decoder: Decoder, asked: list[list[int]], new: int, seed: int) -> float:
+    began = clock()
+    for at, ids in enumerate(asked):
+        decoder.submit(ids, Sampling(1.0, max_tokens=new, seed=1000 * seed + at))
+    while decoder.busy:
+        decoder.step()
+    return clock() - began
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=HERE / "results" / "throughput.json")
@@ -132,6 +189,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         letters = given.toy and not given.model
         folder = weights(Path(place) / "base") if letters else read_address(given.model or "smollm2").path
+        found["drawing"] = drawing(folder, given.toy)
         for batch in batches(given.toy):
             found["batches"][batch.name] = compare(folder, batch, letters, given.steps)
             told = {"model": given.model or "smollm2", "toy": given.toy, **found, **circumstances((), given.device)}

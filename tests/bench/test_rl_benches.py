@@ -24,6 +24,7 @@ import rl_ablation  # noqa: E402
 import rl_arm  # noqa: E402
 import rl_soup  # noqa: E402
 import soup_author  # noqa: E402
+import together  # noqa: E402
 
 from whet.envs.base import Messages  # noqa: E402
 from whet.envs.registry import load_environment  # noqa: E402
@@ -171,10 +172,10 @@ def test_arms_that_do_not_fit_into_the_sitting_are_not_begun(
 
 def test_evaluations_run_at_once_and_are_told_as_they_end() -> None:
     both = threading.Barrier(2, timeout=10)
-    found = dict(rl_arm.together({"a": both.wait, "b": both.wait}))
+    found = dict(together.together({"a": both.wait, "b": both.wait}))
     assert sorted(found) == ["a", "b"]
     with pytest.raises(ZeroDivisionError):
-        dict(rl_arm.together({"a": lambda: 1 / 0}))
+        dict(together.together({"a": lambda: 1 / 0}))
 
 
 @pytest.mark.parametrize("name", ["soup_sft", "soup_grpo", "ordebug_ablation"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import torch
 from models.test_decoder import by_generate, model_of, prompts
 from models.test_folded import adapted, shaken
@@ -19,9 +18,8 @@ def dense(model: Any) -> list[Any]:
     return [layer for layer in model.modules() if hasattr(layer, "lora_A")]
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_each_layer_gets_its_own_part_in_any_order_also_after_an_update(dtype: torch.dtype) -> None:
-    model = adapted().to(dtype).eval()
+def test_each_layer_gets_its_own_part_in_any_order_also_after_an_update() -> None:
+    model = adapted().to(torch.bfloat16).eval()
     folded = FoldedAdapters(model)
     assert len(folded._joined) == 4
     chance = torch.Generator().manual_seed(2)
@@ -30,15 +28,14 @@ def test_each_layer_gets_its_own_part_in_any_order_also_after_an_update(dtype: t
         folded.fold()
         for group in folded._joined:
             width = group.layers[0].base_layer.weight.shape[1]
-            x, y = (torch.randn(1, 3, width, generator=chance).to(dtype) for _ in range(2))
+            x, y = (torch.randn(1, 3, width, generator=chance).to(torch.bfloat16) for _ in range(2))
             with torch.no_grad():
                 wanted = {id(given): [layer(given) for layer in group.layers] for given in (x, y)}
                 with folded.in_place():
                     for given in (x, y, x):
                         for at in (*range(len(group.layers)), 0):
                             heard = group.layers[at](given)
-                            close = {} if dtype == torch.float32 else {"rtol": 0.05, "atol": 0.2}
-                            torch.testing.assert_close(heard, wanted[id(given)][at], **close)
+                            torch.testing.assert_close(heard, wanted[id(given)][at], rtol=0.05, atol=0.2)
                     group.layers[-1](x)
             assert group._read is None
             assert group._parts == ()
@@ -49,6 +46,8 @@ def test_layers_are_joined_only_where_that_is_cheap_and_right() -> None:
     layers = dense(model)
     assert len(joined_layers(model, layers, lambda _: 4)) == 4
     assert joined_layers(model, layers, lambda _: 4, most=1000) == []
+    whole = adapted()
+    assert joined_layers(whole, dense(whole), lambda _: 4) == []
     assert joined_layers(model, layers[1:], lambda _: 4)[0].layers[0] is not layers[0]
     layers[0].base_layer.bias = nn.Parameter(torch.zeros(layers[0].base_layer.out_features))
     assert len(joined_layers(model, layers, lambda _: 4)) == 3

@@ -24,11 +24,8 @@ MOST_BYTES = 1 << 30
 
 
 class JoinedLayers:
-    """Dense layers with adapters, computed as one. Its tensors have a place for each of them.
-
-    In float32 an adapter is in the sum of its layer; else adapters stand beside: `low` has them one below the other,
-    `high` each in its own corner.
-    """
+    """Dense layers with adapters beside them, computed as one: `low` has the adapters one below the other, `high` each
+    in its own corner."""
 
     def __init__(self, layers: Sequence[Any], ranks: Sequence[int]) -> None:
         self.layers = list(layers)
@@ -36,9 +33,8 @@ class JoinedLayers:
         self._sizes = [layer.base_layer.weight.shape[0] for layer in layers]
         self._ends = [0, *torch.tensor(self._sizes).cumsum(0).tolist()]
         self._ranks = [0, *torch.tensor(list(ranks)).cumsum(0).tolist()]
-        self._beside = first.dtype != torch.float32
         self.weight = first.new_empty(self._ends[-1], first.shape[1])
-        rank = self._ranks[-1] if self._beside else 0
+        rank = self._ranks[-1]
         self.low, self.high = first.new_zeros(rank, first.shape[1]), first.new_zeros(rank, self._ends[-1])
         self._read: torch.Tensor | None = None
         self._parts: Sequence[torch.Tensor] = ()
@@ -48,17 +44,16 @@ class JoinedLayers:
         for at in range(len(self.layers)):
             own = slice(self._ends[at], self._ends[at + 1])
             rows = slice(self._ranks[at], self._ranks[at + 1])
-            yield (self.low[rows], self.high[rows, own]) if self._beside else (self.weight[own],)
+            yield self.low[rows], self.high[rows, own]
 
     def forwards(self) -> Iterator[Forward]:
         for at in range(len(self.layers)):
             yield partial(self._part, at)
 
     def take_weights(self) -> None:
-        """The layers' own weights, where adapters stand beside them."""
-        if self._beside:
-            for layer, start, end in zip(self.layers, self._ends, self._ends[1:], strict=False):
-                self.weight[start:end].copy_(layer.base_layer.weight)
+        """The layers' own weights."""
+        for layer, start, end in zip(self.layers, self._ends, self._ends[1:], strict=False):
+            self.weight[start:end].copy_(layer.base_layer.weight)
 
     def _part(self, at: int, x: torch.Tensor) -> torch.Tensor:
         if self._read is not x:
@@ -70,16 +65,18 @@ class JoinedLayers:
 
     def _product(self, x: torch.Tensor) -> torch.Tensor:
         out = functional.linear(x, self.weight)
-        if self._beside:
-            flat = out.view(-1, out.shape[-1])
-            torch.addmm(flat, x.reshape(-1, x.shape[-1]) @ self.low.T, self.high, out=flat)
+        flat = out.view(-1, out.shape[-1])
+        torch.addmm(flat, x.reshape(-1, x.shape[-1]) @ self.low.T, self.high, out=flat)
         return out
 
 
 def joined_layers(
     model: nn.Module, layers: Sequence[Any], rank_of: Callable[[Any], int], most: int = MOST_BYTES
 ) -> list[JoinedLayers]:
-    """The layers among these that can be computed together; none where their copies would take too much."""
+    """The layers among these that can be computed together; none where their copies would take too much.
+
+    In float32 an adapter is in the sum of its layer, and models in it run on a processor, which starts nothing.
+    """
     known = {id(layer) for layer in layers}
     found = [
         [getattr(holder, name) for name in names]
@@ -88,19 +85,18 @@ def joined_layers(
         if all(id(getattr(holder, name, None)) in known for name in names)
     ]
     fit = [group for group in found if _alike(group)]
-    weights = [layer.base_layer.weight for group in fit for layer in group]
-    extra = sum(weight.nbytes for weight in weights if weight.dtype != torch.float32)
-    if extra > most:
+    if sum(layer.base_layer.weight.nbytes for group in fit for layer in group) > most:
         return []
     return [JoinedLayers(group, [rank_of(layer) for layer in group]) for group in fit]
 
 
 def _alike(group: Sequence[Any]) -> bool:
-    """Whether they read inputs of one size, in one type of number and place, and add nothing."""
+    """Whether they read inputs of one size, in one type of half numbers and place, and add nothing."""
     bases = [layer.base_layer for layer in group]
     first = bases[0].weight
     return all(
         base.bias is None
+        and base.weight.dtype != torch.float32
         and (base.weight.shape[1], base.weight.dtype, base.weight.device) == (first.shape[1], first.dtype, first.device)
         for base in bases
     )
