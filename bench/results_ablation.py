@@ -17,6 +17,7 @@ CURRICULA = {
     "stages": "stages: tiny, tiny and small, small and medium, medium",
 }
 SIZES = ("tiny", "small", "medium")
+DIFFICULTIES = ("easy", "medium", "hard")
 
 
 def ablation_bar(data: Mapping[str, Any]) -> Bar:
@@ -84,16 +85,16 @@ def _verdict(row: Mapping[str, Any], plain: Values) -> tuple[str, str]:
 def _in_words(verdicts: Mapping[str, tuple[str, str]]) -> str:
     told = []
     for word, said in (
-        ("helps", "helps"),
-        ("harms", "harms"),
-        ("no difference is shown", "makes no difference that these seeds would show"),
+        ("helps", "better"),
+        ("harms", "worse"),
+        ("no difference is shown", "without a difference that these seeds would show"),
     ):
         names = [f"`{preset}`" for preset, (_, shown) in verdicts.items() if shown == word]
         if names:
-            told.append(f"{', '.join(names)} {said}")
+            told.append(f"{', '.join(names)}: {said}")
     absent = [f"`{preset}`" for preset in PRESETS if preset not in verdicts]
-    told += [f"{', '.join(absent)} missing"] if absent else []
-    return "Over the baseline: " + "; ".join(told) + "." if told else "There is no baseline to compare with."
+    told += [f"{', '.join(absent)}: missing"] if absent else []
+    return "Beside the baseline, " + "; ".join(told) + "." if told else "There is no baseline to compare with."
 
 
 # ---------------------------------------------------------------------------------------------- curriculum
@@ -126,7 +127,10 @@ def _curriculum(data: Mapping[str, Any]) -> list[str]:
 def _gradient(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
     if not data:
         return ["Missing.", ""], []
-    told = {name: found if isinstance(found, Mapping) else {"repaired": found} for name, found in sorted(data.items())}
+    told = {
+        name: found if isinstance(found, Mapping) else {"repaired": found}
+        for name, found in sorted(data.items(), key=_place)
+    }
     rows = [
         [name, _share(found), _band(found), str(found.get("verdict", "")), str(found.get("n", ""))]
         for name, found in told.items()
@@ -146,6 +150,11 @@ def _gradient(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
     groups = tuple(name.removeprefix("type_").replace("_", "\n") for name in told)
     series = {"repaired": shares, **edges}
     return lines, [Picture("results-gradient.svg", "the twelve cells, and their bands", groups, series)]
+
+
+def _place(entry: tuple[str, Any]) -> tuple[str, int]:
+    kind, _, difficulty = entry[0].rpartition("_")
+    return kind, DIFFICULTIES.index(difficulty) if difficulty in DIFFICULTIES else len(DIFFICULTIES)
 
 
 def _edge(found: Mapping[str, Any], at: int) -> SeedMean | None:

@@ -88,6 +88,20 @@ def throughput_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture
             )
             series.setdefault(rows[-1][1], []).append(SeedMean(told["seconds"], 0.0, 1) if known else None)
     lines += table(["batch", "", "seconds a step", "tokens a second", "peak, GiB", "Whet is faster by"], rows)
+    lines += _drawing(data.get("drawing", {}))
     longest = max((cell.value for side in series.values() for cell in side if cell), default=1.0)
     picture = Picture("results-throughput.svg", "seconds a step", tuple(found), series, top=1.15 * longest)
     return lines + made_with(data), [picture]
+
+
+def _drawing(data: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """What a token takes where layers with one input are computed apart or together."""
+    if not data:
+        return []
+    counts = list(next(iter(data.values())))
+    rows = [[f"layers {name}", *(f"{told[count]:.2f}" for count in counts)] for name, told in data.items()]
+    return [
+        "**Milliseconds of a token**, by weights with adapters",
+        "",
+        *table(["", *(f"{n} rows" for n in counts)], rows),
+    ]

@@ -139,7 +139,7 @@ def test_an_ablation_is_collected_for_the_page(tmp_path: Path) -> None:
     assert found["gradient"]["type_A_easy"]["verdict"] == "in band"
     text, pictures = results.page({"ablation": found})
     assert "ablation: the five presets are ranked with intervals, those that do not help among them: **holds**" in text
-    assert "Over the baseline: `dynamic` helps; " in text
+    assert "Beside the baseline, `dynamic`: better; " in text
     assert "of which the weights that all arms begin with repair 0.40" in text
     assert [picture.file for picture in pictures] == ["results-ablation.svg", "results-gradient.svg"]
 

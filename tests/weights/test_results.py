@@ -142,7 +142,9 @@ def test_throughput_has_both_sides_and_says_where_one_could_not() -> None:
         "one_turn": batch | {"sides": {"whet": side, "trl": side | {"seconds": 6.0}}},
         "six_turns": batch | {"ratio": None, "sides": {"whet": side, "trl": {"problem": "out of memory"}}},
     }
-    text, [picture] = results.page({"throughput": {"batches": found}})
+    drawing = {"apart": {"4": 2.0, "128": 4.0}, "together": {"4": 1.25, "128": 3.5}}
+    text, [picture] = results.page({"throughput": {"batches": found, "drawing": drawing}})
+    assert "| layers together | 1.25 | 3.50 |" in text
     assert "| Whet | 2.00 | 8,192 | 12.3 | 3.0 × |" in text
     assert "| TRL | out of memory |" in text
     assert picture.top > 6.0
@@ -175,3 +177,9 @@ def test_a_page_of_all_files_has_its_pictures_and_the_same_bytes_twice(tmp_path:
 def test_values_that_are_no_list_are_refused() -> None:
     with pytest.raises(results.ResultsError, match="one number for each seed"):
         results.values_at({"arms": {"sft": 0.5}}, "arms", "sft")
+
+
+def test_a_toy_is_no_result(tmp_path: Path) -> None:
+    (tmp_path / "throughput.json").write_text(json.dumps({"toy": True, "batches": {}}))
+    with pytest.raises(results.ResultsError, match="made with --toy"):
+        results.read_results(tmp_path)
