@@ -8,7 +8,8 @@ python bench/rl_soup.py collect --work DIR --out results/soup_rl.json
 
 An arm is a config of examples/rl, trained by `whet.train` and then played at temperature 0 on tasks of split test,
 whose sites, words, labels and wordings no arm has met. Tools are called by the fenced protocol. What is made already
-stays, a rung at a time. Programs run in the sandbox: without walls on the machine it ends before anything is trained.
+stays, a rung at a time. Programs run in the sandbox: `whet doctor` says whether the machine has walls, and RL_WEAK=1
+goes on without them.
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ RUNGS: dict[str, tuple[dict[str, Any], int]] = {
 FIGURES = ("solved", "pages", "submitted", "ran")
 HANDED_IN = ("correct", "partly", "wrong", "crashed")
 TRACES = int(os.environ.get("RL_TRACES", "2000"))
+WEAK = bool(os.environ.get("RL_WEAK"))
+"""Where the machine has no walls and nothing to lose: programs run with limits alone."""
+WALLS = ("control.sandbox.allow_weak=true",) if WEAK else ()
 PLAYED = (
     "target.tools=fenced",
     "target.sampling.temperature=0",
@@ -55,6 +59,7 @@ PLAYED = (
     "control.target.slots=128",
     f"control.target.context={os.environ.get('RL_CONTEXT', '4096')}",
     "eval.floor=false",
+    *WALLS,
 )
 
 
@@ -62,7 +67,7 @@ def warm(work: Path, processes: int) -> None:
     """Worked attempts at train tasks, once."""
     file, began = work / "traces.jsonl", time.monotonic()
     if not file.exists():
-        made = write_attempts(file, load_train_config(SFT, None, ()).env.args, TRACES, processes)
+        made = write_attempts(file, load_train_config(SFT, None, ()).env.args, TRACES, processes, weak=WEAK)
         told = f"{made.count} worked attempts at {made.tasks} tasks"
         print(f"{told}, {time.monotonic() - began:.0f} s", flush=True)
 
@@ -77,7 +82,7 @@ def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], rungs: S
             start = BASE if name == "sft" else f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
             given = [f"train.seed={seed}", f"target.model={start}"]
             given += [f"sft.path={work / 'traces.jsonl'}"] if name == "sft" else []
-            told |= train_arm(TRAINED[name], [*given, *overrides], place)
+            told |= train_arm(TRAINED[name], [*given, *WALLS, *overrides], place)
         keep(place, told)
     missing = [rung for rung in rungs if rung not in told["rungs"]]
     if missing:

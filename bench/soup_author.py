@@ -27,6 +27,8 @@ from whet.files import write_atomically
 from whet.rollout.chat import chat_record
 from whet.rollout.drive import drive
 from whet.rollout.workbench import Workbench
+from whet.rollout.works import Works
+from whet.sandbox.isolation import open_sandbox
 from whet.types import Playbook, Reply, ToolCall
 
 PART = 20
@@ -191,24 +193,24 @@ class Worked:
     tasks: int
 
 
-def write_attempts(out: Path, args: Mapping[str, Any], n: int, processes: int) -> Worked:
+def write_attempts(out: Path, args: Mapping[str, Any], n: int, processes: int, *, weak: bool = False) -> Worked:
     """Attempts at the first `n` train tasks that earn full credit, as chat records."""
     parts = [range(start, min(n, start + PART)) for start in range(0, n, PART)]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        lines = [line for part in pool.map(functools.partial(_part, dict(args)), parts) for line in part]
+        lines = [line for part in pool.map(functools.partial(_part, dict(args), weak), parts) for line in part]
     out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(out, b"".join(line + b"\n" for line in lines))
     return Worked(len(lines), n)
 
 
-def _part(args: Mapping[str, Any], indices: Sequence[int]) -> list[bytes]:
-    return [orjson.dumps(record) for record in attempts(args, indices)]
+def _part(args: Mapping[str, Any], weak: bool, indices: Sequence[int]) -> list[bytes]:
+    return [orjson.dumps(record) for record in attempts(args, indices, weak)]
 
 
-def attempts(args: Mapping[str, Any], indices: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """A chat record for each train task that the author solves."""
+def attempts(args: Mapping[str, Any], indices: Sequence[int], weak: bool = False) -> Iterator[dict[str, Any]]:
+    """A chat record for each train task that the author solves; `weak`: also where programs cannot be isolated."""
     env = load_environment("soup", args)
-    with Workbench() as bench:
+    with Workbench(Works(lambda: open_sandbox(allow_weak=weak))) as bench:
         for index in indices:
             played = drive(env.play(env.task("train", index)), lambda said, asked: author(said) or "", bench, 4)
             if played.score.hard:
