@@ -215,6 +215,12 @@ def test_learning_ends_with_the_step_in_which_its_seconds_are_over(
     assert again.summary["trained_steps"] == 1
 
 
+def test_a_training_without_seconds_is_the_run_that_it_was(base: Path) -> None:
+    for made in (grpo_config, sft_config):
+        assert "seconds" not in made(base).identity()["tune"]
+        assert made(base, tune={"seconds": 9.0}).identity()["tune"]["seconds"] == 9.0
+
+
 def test_seconds_of_earlier_sittings_count(tmp_path: Path) -> None:
     shelf = SnapshotShelf(tmp_path / "s0001")
     order = SegmentOrder(1, 9, None, Shelf(tmp_path), TuneSection(), 0, seconds=30.0)

@@ -174,14 +174,26 @@ class CurriculumSection(Section):
     high: float = Field(default=0.7, ge=0, le=1, description="band: above this solve rate it gets harder")
 
 
-class SftConfig(TrainConfig):
-    """Supervised training on conversations."""
+class WeightsConfig(TrainConfig):
+    """A training of weights."""
 
     tune: TuneSection = TuneSection()
+
+    def identity(self) -> dict[str, Any]:
+        """A training that takes as long as it takes has no word about seconds in its identity."""
+        found = TrainConfig.identity(self)
+        if self.tune.seconds is None:
+            del found["tune"]["seconds"]
+        return found
+
+
+class SftConfig(WeightsConfig):
+    """Supervised training on conversations."""
+
     sft: SftSection = SftSection()
 
 
-class GrpoConfig(TrainConfig):
+class GrpoConfig(WeightsConfig):
     """Reinforcement on the environment's own plays."""
 
     tune: GrpoTuneSection = GrpoTuneSection()
