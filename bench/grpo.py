@@ -57,7 +57,7 @@ from whet.rollout.conversation import AttemptLimits
 from whet.rollout.workbench import Workbench
 from whet.types import Label, Policy, Sampling, Score, Split, Task, Work, user
 
-GROUPS, DRAWS, TURNS, NEW, PROMPT = 8, 8, 4, 24, 160
+TURNS, NEW, PROMPT = 4, 24, 160
 TOOL_SECONDS = 0.05
 ANSWER = "deaf"
 
@@ -70,6 +70,35 @@ TEMPLATE = (
 )
 
 
+CALLING = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+    "{% for call in m.tool_calls or [] %}{{ call.function.name }}{{ call.function.arguments | tojson }}{% endfor %}"
+    "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+"""For both sides where a model's own template knows no tools: TRL refuses those."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepScale:
+    """How large a step is, and where it is taken: plays, tokens of a reply, tokens of a prompt, rows at once."""
+
+    groups: int = 8
+    draws: int = 8
+    new: int = NEW
+    prompt: int = PROMPT
+    micro: int = 64
+    context: int = 1024
+    device: str = "cpu"
+
+    @property
+    def plays(self) -> int:
+        return self.groups * self.draws
+
+    def told(self, turns: int) -> str:
+        return f"{self.plays} plays, {turns} turns of {self.new} tokens"
+
+
+SMALL = StepScale()
 WAITED = [0.0]
 """Seconds for which nothing could be done but wait for a tool."""
 
@@ -106,8 +135,8 @@ class Sight(Environment):
     name = "sight"
     fingerprint = "sight-1"
 
-    def __init__(self, turns: int, wanted: str) -> None:
-        self.turns, self.wanted = turns, wanted
+    def __init__(self, turns: int, wanted: str, says: Callable[[int], str] | None = None) -> None:
+        self.turns, self.wanted, self.says = turns, wanted, says or prompt_of
 
     def size(self, split: Split) -> int | None:
         return 1000
@@ -116,7 +145,7 @@ class Sight(Environment):
         return Label("sight", "easy")
 
     def task(self, split: Split, index: int) -> Task:
-        return Task(split, index, self.label(split, index), (user(prompt_of(index)),), "")
+        return Task(split, index, self.label(split, index), (user(self.says(index)),), "")
 
     def play(self, task: Task) -> Play:
         said, reply = task.messages, None
@@ -168,33 +197,44 @@ def weights(folder: Path) -> Path:
 
 def opened(folder: Path, config: GrpoConfig) -> Base:
     """The model with its adapter, which cannot draw a mark: so every reply is as long as it may be."""
-    base = open_base(read_folder(str(folder)), "cpu")
+    base = open_base(read_folder(str(folder)), config.tune.device)
+    base = replace(base, folder=replace(base.folder, context=config.control.target.context))
+    if "tool_calls" not in (base.tokenizer.chat_template or ""):
+        base.tokenizer.chat_template = CALLING
     head = base.module.lm_head
-    deaf = torch.nn.Linear(head.in_features, head.out_features)
+    deaf = torch.nn.Linear(head.in_features, head.out_features).to(head.weight.device, head.weight.dtype)
     with torch.no_grad():
         deaf.weight.copy_(head.weight)
         deaf.bias.zero_()
-        deaf.bias[: len(SPECIALS)] = -1e9
+        deaf.bias[base.tokenizer.all_special_ids] = -1e9
     base.module.lm_head = deaf
     transformers.set_seed(0)
     module, _ = set_trainable(base.module, config.tune, None)
     return replace(base, module=module)
 
 
-def config_of(folder: Path, steps: int, *, dynamic: bool) -> GrpoConfig:
+def config_of(folder: Path, steps: int, *, dynamic: bool, scale: StepScale = SMALL) -> GrpoConfig:
     said = {
         "learner": "grpo",
         "env": {"name": "sight"},
-        "target": {"model": f"hf:{folder}", "sampling": {"max_tokens": NEW}},
+        "target": {"model": f"hf:{folder}", "sampling": {"max_tokens": scale.new}},
         "tune": {
             "blocks": "all",
             "rank": 8,
             "steps": steps,
             "segment": steps,
-            "micro": GROUPS * DRAWS,
-            "device": "cpu",
+            "micro": scale.micro,
+            "device": scale.device,
         },
-        "grpo": {"preset": "no_kl", "groups": GROUPS, "generations": DRAWS, "dynamic": dynamic, "refill": 8},
+        "grpo": {
+            "preset": "no_kl",
+            "groups": scale.groups,
+            "generations": scale.draws,
+            "rows": scale.plays,
+            "dynamic": dynamic,
+            "refill": 8,
+        },
+        "control": {"target": {"context": scale.context}},
     }
     return validate(GrpoConfig, said, "bench")
 
@@ -203,13 +243,14 @@ def config_of(folder: Path, steps: int, *, dynamic: bool) -> GrpoConfig:
 class Clock(transformers.TrainerCallback):  # type: ignore[misc]
     """When each step ended, from the beginning of the first."""
 
+    now: Callable[[], float] = own_time
     marks: list[float] = field(default_factory=list)
 
     def on_train_begin(self, *_: Any, **__: Any) -> None:
-        self.marks.append(own_time())
+        self.marks.append(self.now())
 
     def on_step_end(self, *_: Any, **__: Any) -> None:
-        self.marks.append(own_time())
+        self.marks.append(self.now())
 
     @property
     def seconds(self) -> float:
@@ -223,14 +264,21 @@ def order_of(config: GrpoConfig, folder: Path) -> SegmentOrder:
 
 
 def run_whet(
-    folder: Path, env: Sight, steps: int, work: Path, *, dynamic: bool = False
+    folder: Path,
+    env: Sight,
+    steps: int,
+    work: Path,
+    *,
+    dynamic: bool = False,
+    scale: StepScale = SMALL,
+    now: Callable[[], float] = own_time,
 ) -> tuple[float, list[GroupBatch]]:
     """Seconds of a step, and the batches."""
-    config = config_of(folder, steps, dynamic=dynamic)
+    config = config_of(folder, steps, dynamic=dynamic, scale=scale)
     base, grpo = opened(folder, config), config.grpo.settled()
     labels = {index: env.label("train", index) for index in range(400)}
     supply = TaskSupply(labels, config.curriculum, seed=0, steps=steps)
-    sampling = Sampling(max_tokens=NEW, temperature=1.0, top_p=1.0)
+    sampling = Sampling(max_tokens=scale.new, temperature=1.0, top_p=1.0)
     policy = Policy("tiny", sampling)
     form = ChatForm("tiny", "")
     with quiet(), Workbench() as bench, closing(LiveGenerator(base, form, 1.0, grpo.rows)) as generator:
@@ -239,7 +287,7 @@ def run_whet(
         order = order_of(config, work)
         clock = SegmentClock(order, SegmentParts(lambda *_: None), {}, order.snapshots)
         trainer = trainer_of(config, order, base, base.module, rollouts, work, clock)
-        clock = Clock()
+        clock = Clock(now)
         trainer.add_callback(clock)
         trainer.remove_callback(transformers.PrinterCallback)
         trainer._save_checkpoint = lambda *_: None
@@ -247,14 +295,22 @@ def run_whet(
     return clock.seconds, [batch for _, batch in rollouts.batches]
 
 
-def run_trl(folder: Path, env: Sight, steps: int, work: Path) -> tuple[float, list[float]]:
+def run_trl(
+    folder: Path,
+    env: Sight,
+    steps: int,
+    work: Path,
+    *,
+    scale: StepScale = SMALL,
+    now: Callable[[], float] = own_time,
+) -> tuple[float, list[float]]:
     """Seconds of a step, and the share of groups whose rewards differ, step by step."""
-    config = config_of(folder, steps, dynamic=False)
+    config = config_of(folder, steps, dynamic=False, scale=scale)
     base = opened(folder, config)
     tokenizer = base.tokenizer
     tokenizer.response_schema = {"type": "object"}
-    args = grpo_arguments(config, order_of(config, work), work, "cpu")
-    args.max_completion_length = 900
+    args = grpo_arguments(config, order_of(config, work), work, scale.device)
+    args.max_completion_length = scale.context - scale.prompt
     args.max_tool_calling_iterations = env.turns - 1
 
     def calls(tokenizer: Any, ids: Sequence[int], **_: Any) -> dict[str, Any]:
@@ -276,8 +332,8 @@ def run_trl(folder: Path, env: Sight, steps: int, work: Path) -> tuple[float, li
     parse, trl_grpo.parse_response = trl_grpo.parse_response, calls
     try:
         with quiet():
-            prompts = [[{"role": "user", "content": prompt_of(index)}] for index in range(GROUPS * steps)]
-            clock = Clock()
+            prompts = [[{"role": "user", "content": env.says(index)}] for index in range(scale.groups * steps)]
+            clock = Clock(now)
             trainer = Trainer(
                 model=base.module,
                 reward_funcs=[earned],
@@ -287,7 +343,7 @@ def run_trl(folder: Path, env: Sight, steps: int, work: Path) -> tuple[float, li
                 tools=[look] if env.turns > 1 else None,
                 callbacks=[clock],
             )
-            trainer.generation_config.max_new_tokens = NEW
+            trainer.generation_config.max_new_tokens = scale.new
             trainer.remove_callback(transformers.PrinterCallback)
             trainer.train()
     finally:
@@ -313,7 +369,7 @@ def rows(quick: bool) -> Any:
         folder, work = weights(Path(place) / "base"), Path(place) / "work"
         for name, turns, bar in (("grpo_multi_turn_step", TURNS, 3.0), ("grpo_single_turn_step", 1, 1.0)):
             env = Sight(turns, LETTERS[:8])
-            told = f"{GROUPS * DRAWS} plays, {turns} turns of {NEW} tokens" + (", a tool of 50 ms" if turns > 1 else "")
+            told = SMALL.told(turns) + (", a tool of 50 ms" if turns > 1 else "")
             yield compared(
                 name,
                 "own s a step",

@@ -6,13 +6,16 @@ python bench/results.py [--results DIR] [--docs DIR] [--check]
 |---|---|
 | `ordebug_rl.json` | `arms.ARM.RUNG.FIGURE`: a list with one value for each seed |
 | `groupqc_rl.json` | `arms.ARM.FIGURE`, `with_rules.ARM.FIGURE` likewise; `ceiling` and `checklist` |
-| `ablation.json` | `presets`: what `whet ablate` writes; `curriculum.KIND.seeds`; `gradient.CELL`: one share each |
-| `soup_rl.json` | `arms.ARM.RUNG.solved`: a list with one value for each seed |
+| `ablation.json` | `presets`: rows as `whet ablate` writes them; `curriculum.KIND.seeds`; `gradient.CELL` |
+| `soup_rl.json` | `arms.ARM.RUNG.FIGURE`: a list with one value for each seed |
+| `throughput.json` | `batches.NAME.sides.SIDE`: seconds, tokens a second and memory of a step |
+| `causes.json` | by the first word of a bar that is missed, its most likely cause, in words: written by hand |
+| `adversaries.json` | what ordebug's adversaries repair, by name |
 
 each with `configs`, `versions`, `device` and `seconds`. Nothing is computed here but means, differences and intervals:
 a difference is taken seed by seed, and its interval is Student's over the seeds, so that three of them say as little as
-three can. An arm that is not there is said to be missing, and a bar that needs it is open. `--check` writes nothing and
-ends with 1 where the page is not what the files say.
+three can. An arm that is not there is said to be missing, and a bar that needs it is open; a bar that is missed stands
+with its figure and its cause. `--check` writes nothing and ends with 1 where the page is not what the files say.
 """
 
 from __future__ import annotations
@@ -22,14 +25,16 @@ import json
 import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from results_ablation import ablation_bar, ablation_section
+from results_parts import SEEDS, WORDS, Bar, cell, lacking, made_with, table, values_at
+from results_soup import soup_section, throughput_section
 from seeds import Picture, ResultsError, SeedMean, Values, draw, gain_of, mean_of
 
 HERE = Path(__file__).parents[1]
-SEEDS = 3
 ORDEBUG_ARMS = ("base", "sft", "grpo", "sft_equal_time", "rejection_sft", "grpo_one_step")
 RIVALS = ("sft", "sft_equal_time", "rejection_sft")
 RUNGS = ("tiny", "small", "medium", "hard", "held_out", "overall")
@@ -37,32 +42,7 @@ LADDER = RUNGS[:4]
 ORDEBUG_FIGURES = ("repaired_at_5", "repaired_at_10", "rr_at_5", "da", "localisation_recall")
 GROUPQC_ARMS = ("base_playbook", "rules", "sft", "grpo")
 GROUPQC_FIGURES = ("validity", "balanced_accuracy", "false_release")
-PRESETS = ("baseline", "no_kl", "asym_clip", "dynamic", "token_loss")
-SOUP_ARMS = ("base", "sft", "grpo")
 BETWEEN, GAIN, VALID, BALANCED = (0.05, 0.60), 0.15, 0.99, 0.20
-WORDS = {
-    "base": "the base",
-    "sft": "imitation",
-    "grpo": "reinforcement",
-    "sft_equal_time": "imitation for the same time",
-    "rejection_sft": "imitation of its own solved plays for the same time",
-    "grpo_one_step": "reinforcement with one step",
-    "base_playbook": "the base with a playbook",
-    "rules": "rule search with the miner",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A bar of the project: whether it holds; None where what it needs is missing. `why` has the figure or the lack."""
-
-    name: str
-    holds: bool | None
-    why: str
-
-    def __str__(self) -> str:
-        word = {True: "**holds**", False: "**is missed**", None: "is **open**"}[self.holds]
-        return f"* {self.name}: {word}. {self.why}"
 
 
 # ---------------------------------------------------------------------------------------------- what is there
@@ -71,7 +51,7 @@ class Bar:
 def read_results(folder: Path) -> dict[str, Any]:
     """The files that are there, by name."""
     found: dict[str, Any] = {}
-    for name in ("ordebug_rl", "groupqc_rl", "ablation", "soup_rl"):
+    for name in (*SECTIONS, "causes", "adversaries"):
         file = folder / f"{name}.json"
         if not file.is_file():
             continue
@@ -79,59 +59,12 @@ def read_results(folder: Path) -> dict[str, Any]:
             data = json.loads(file.read_text(encoding="utf-8"))
         except ValueError as error:
             raise ResultsError(f"{file}: is no JSON ({error}); collect it again") from None
+        if isinstance(data, dict) and data.get("toy"):
+            raise ResultsError(f"{file}: made with --toy, which shows nothing; take it away")
         found[name] = {"presets": data} if isinstance(data, list) else data
+    if "adversaries" in found and "ordebug_rl" in found:
+        found["ordebug_rl"] = found["ordebug_rl"] | {"adversaries": found["adversaries"]}
     return found
-
-
-def values_at(data: Mapping[str, Any], *path: str) -> list[float]:
-    """The values at a place; none where it is not there."""
-    here: Any = data
-    for step in path:
-        if not isinstance(here, Mapping) or step not in here:
-            return []
-        here = here[step]
-    if here is None:
-        return []
-    if not isinstance(here, list) or not all(isinstance(value, int | float) for value in here):
-        raise ResultsError(f"{'.'.join(path)}: give a list with one number for each seed")
-    return [float(value) for value in here]
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return [
-        "| " + " | ".join(heads) + " |",
-        "|" + "---|" * len(heads),
-        *("| " + " | ".join(row) + " |" for row in rows),
-        "",
-    ]
-
-
-def _cell(values: Values) -> str:
-    return str(mean_of(values)) if values else "missing"
-
-
-def _lacking(needed: Mapping[str, Values], seeds: int = SEEDS) -> str:
-    """Which arms are missing or have too few seeds; '' where all are there."""
-    absent = [name for name, values in needed.items() if not values]
-    few = [f"{name} ({len(values)} of {seeds} seeds)" for name, values in needed.items() if 0 < len(values) < seeds]
-    told = [f"missing: {', '.join(absent)}"] if absent else []
-    return "; ".join(told + ([f"too few seeds: {', '.join(few)}"] if few else []))
-
-
-def _made_with(data: Mapping[str, Any]) -> list[str]:
-    said = []
-    if data.get("device"):
-        said.append(f"On {data['device']}.")
-    if data.get("configs"):
-        said.append(
-            "Configs " + ", ".join(f"`{name}` ({mark})" for name, mark in sorted(data["configs"].items())) + "."
-        )
-    if data.get("versions"):
-        said.append("With " + ", ".join(f"{name} {number}" for name, number in sorted(data["versions"].items())) + ".")
-    if data.get("seconds"):
-        times = ", ".join(f"{name} {statistics.fmean(spent):.0f}" for name, spent in data["seconds"].items() if spent)
-        said.append(f"Seconds of training, a mean over seeds: {times}.")
-    return [" ".join(said), ""] if said else []
 
 
 # ---------------------------------------------------------------------------------------------- ordebug
@@ -153,16 +86,16 @@ def ordebug_bar(data: Mapping[str, Any]) -> Bar:
         told = ", ".join(f"{rung} {share:.2f}" for rung, share in known.items())
         return Bar(name, None, f"There is no such rung: imitation repairs {told}.")
     over = {arm: _over(at_10[arm], rungs) for arm in ("grpo", *RIVALS)}
-    lacking = _lacking(over)
+    lack = lacking(over)
     if not over["grpo"] or not over["sft"]:
-        return Bar(name, None, f"On {', '.join(rungs)}; {lacking}.")
+        return Bar(name, None, f"On {', '.join(rungs)}; {lack}.")
     gains = {arm: gain_of(over["grpo"], over[arm]) for arm in RIVALS if len(over[arm]) == len(over["grpo"])}
     told = "; ".join(f"over {WORDS[arm]} {gain.signed}" for arm, gain in gains.items())
     missed = gains["sft"].value < GAIN if "sft" in gains else False
     missed = missed or any(gain.value <= 0 or gain.low <= 0 for gain in gains.values())
-    if lacking:
+    if lack:
         return Bar(
-            name, False if missed and len(over["grpo"]) >= SEEDS else None, f"On {', '.join(rungs)}: {told}; {lacking}."
+            name, False if missed and len(over["grpo"]) >= SEEDS else None, f"On {', '.join(rungs)}: {told}; {lack}."
         )
     return Bar(name, not missed, f"On {', '.join(rungs)}, {len(over['grpo'])} seeds: {told}.")
 
@@ -185,15 +118,15 @@ def ordebug_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
     ]
     for figure, title in (("repaired_at_10", "Repaired within ten steps"), ("repaired_at_5", "Repaired within five")):
         rows = [
-            [WORDS[arm], *(_cell(values_at(data, "arms", arm, rung, figure)) for rung in RUNGS)] for arm in ORDEBUG_ARMS
+            [WORDS[arm], *(cell(values_at(data, "arms", arm, rung, figure)) for rung in RUNGS)] for arm in ORDEBUG_ARMS
         ]
-        lines += [f"**{title}**, a mean over seeds [95 % over seeds]", "", *_table(["arm", *RUNGS], rows)]
+        lines += [f"**{title}**, a mean over seeds [95 % over seeds]", "", *table(["arm", *RUNGS], rows)]
     rest = [figure for figure in ORDEBUG_FIGURES if not figure.startswith("repaired")]
     rows = [
-        [WORDS[arm], *(_cell(values_at(data, "arms", arm, "overall", figure)) for figure in rest)]
+        [WORDS[arm], *(cell(values_at(data, "arms", arm, "overall", figure)) for figure in rest)]
         for arm in ORDEBUG_ARMS
     ]
-    lines += ["**Overall**", "", *_table(["arm", *rest], rows)]
+    lines += ["**Overall**", "", *table(["arm", *rest], rows)]
     for name, share in sorted(data.get("adversaries", {}).items()):
         lines.append(f"Beside them, {name}: {share:.3f}.")
     series: dict[str, list[SeedMean | None]] = {}
@@ -201,7 +134,7 @@ def ordebug_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
         found = [values_at(data, "arms", arm, rung, "repaired_at_10") for rung in LADDER]
         if any(found):
             series[WORDS[arm]] = [mean_of(values) if values else None for values in found]
-    return lines + _made_with(data), [
+    return lines + made_with(data), [
         Picture("results-ordebug.svg", "ordebug: repaired within ten steps", LADDER, series)
     ]
 
@@ -220,7 +153,7 @@ def groupqc_bars(data: Mapping[str, Any]) -> Iterator[Bar]:
     if not ours["validity"]:
         yield from (Bar(name, None, "Missing: grpo.") for name in names)
         return
-    few = _lacking({"grpo": ours["validity"]})
+    few = lacking({"grpo": ours["validity"]})
     valid = mean_of(ours["validity"])
     yield Bar(names[0], _if_enough(few, valid.value > VALID), f"{valid}{_also(few)}.")
     if not base["validity"]:
@@ -234,12 +167,12 @@ def groupqc_bars(data: Mapping[str, Any]) -> Iterator[Bar]:
     yield Bar(names[2], _if_enough(few, more.value <= 0), f"{more.signed} ({beside}){_also(few)}.")
 
 
-def _if_enough(lacking: str, holds: bool) -> bool | None:
-    return None if lacking else holds
+def _if_enough(lack: str, holds: bool) -> bool | None:
+    return None if lack else holds
 
 
-def _also(lacking: str) -> str:
-    return f"; {lacking}" if lacking else ""
+def _also(lack: str) -> str:
+    return f"; {lack}" if lack else ""
 
 
 def groupqc_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
@@ -251,7 +184,7 @@ def groupqc_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
         "",
     ]
     rows = [
-        [WORDS[arm], *(_cell(values_at(data, "arms", arm, figure)) for figure in GROUPQC_FIGURES)]
+        [WORDS[arm], *(cell(values_at(data, "arms", arm, figure)) for figure in GROUPQC_FIGURES)]
         for arm in GROUPQC_ARMS
     ]
     for beside, words in (
@@ -260,18 +193,18 @@ def groupqc_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
     ):
         if beside in data:
             rows.append([words, *(f"{data[beside][figure]:.3f}" for figure in GROUPQC_FIGURES)])
-    lines += _table(["arm", *GROUPQC_FIGURES], rows)
+    lines += table(["arm", *GROUPQC_FIGURES], rows)
     crossed = data.get("with_rules") or {}
     cells = [
-        ["the base", *(_cell(values_at(data, "arms", arm, "balanced_accuracy")) for arm in ("base_playbook", "rules"))]
+        ["the base", *(cell(values_at(data, "arms", arm, "balanced_accuracy")) for arm in ("base_playbook", "rules"))]
     ]
     for arm in ("sft", "grpo"):
         plain, book = values_at(data, "arms", arm, "balanced_accuracy"), values_at(crossed, arm, "balanced_accuracy")
-        cells.append([WORDS[arm], _cell(plain), _cell(book)])
+        cells.append([WORDS[arm], cell(plain), cell(book)])
     lines += [
         "**Weights by rule book**, balanced accuracy",
         "",
-        *_table(["weights", "mission's own rules", "searched rules"], cells),
+        *table(["weights", "mission's own rules", "searched rules"], cells),
     ]
     series: dict[str, list[SeedMean | None]] = {}
     for arm in GROUPQC_ARMS:
@@ -279,63 +212,7 @@ def groupqc_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
         if any(found):
             series[WORDS[arm]] = [mean_of(values) if values else None for values in found]
     picture = Picture("results-groupqc.svg", "groupqc: verdicts on unseen tickets", GROUPQC_FIGURES, series)
-    return lines + _made_with(data), [picture]
-
-
-# ---------------------------------------------------------------------------------------------- ablation, soup
-
-
-def ablation_bar(data: Mapping[str, Any]) -> Bar:
-    name = "ablation: the five presets are ranked with intervals, those that do not help among them"
-    rows = {row["preset"]: row for row in data.get("presets", [])}
-    absent = [preset for preset in PRESETS if preset not in rows]
-    few = _lacking({preset: rows[preset]["seeds"] for preset in PRESETS if preset in rows})
-    told = "; ".join(filter(None, [f"Missing: {', '.join(absent)}" if absent else "", few]))
-    return Bar(name, None if told else True, (told or "All five stand below.") + ("." if told else ""))
-
-
-def ablation_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
-    ranked = sorted(data.get("presets", []), key=lambda row: -statistics.fmean(row["seeds"]))
-    plain = next((row["seeds"] for row in ranked if row["preset"] == "baseline"), [])
-    rows = []
-    for row in ranked:
-        gain = (
-            gain_of(row["seeds"], plain)
-            if plain and row["preset"] != "baseline" and len(plain) == len(row["seeds"])
-            else None
-        )
-        helps = (
-            "" if gain is None else "helps" if gain.low > 0 else "harms" if gain.high < 0 else "no difference is shown"
-        )
-        rows.append([
-            f"`{row['preset']}`", str(mean_of(row["seeds"])), gain.signed if gain else "", helps,
-            f"{row['signal']:.2f}", f"{row['stability']:.2f}", f"{row['seconds']:.0f}",
-        ])  # fmt: skip
-    heads = ["preset", "solved", "over baseline", "", "signal", "stability", "seconds"]
-    lines = ["## The five presets", "", *_table(heads, rows)]
-    for kind, told in sorted(data.get("curriculum", {}).items()):
-        lines.append(f"Curriculum `{kind}`: {mean_of(told['seeds'])}.")
-    if data.get("curriculum"):
-        lines.append("")
-    if data.get("gradient"):
-        cells = [[cell, f"{share:.2f}"] for cell, share in sorted(data["gradient"].items())]
-        lines += ["**The twelve cells under the weights of imitation**", "", *_table(["cell", "repaired"], cells)]
-    series = {"solved": [mean_of(row["seeds"]) for row in ranked]}
-    names = tuple(row["preset"] for row in ranked)
-    pictures = [Picture("results-ablation.svg", "presets of GRPO", names, series)] if ranked else []
-    return lines + _made_with(data), pictures
-
-
-def soup_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
-    rungs = tuple(dict.fromkeys(rung for arm in data.get("arms", {}).values() for rung in arm)) or ("primer", "easy")
-    rows = [[WORDS[arm], *(_cell(values_at(data, "arms", arm, rung, "solved")) for rung in rungs)] for arm in SOUP_ARMS]
-    lines = ["## soup: programs that read pages", "", *_table(["arm", *rungs], rows)]
-    series: dict[str, list[SeedMean | None]] = {}
-    for arm in SOUP_ARMS:
-        found = [values_at(data, "arms", arm, rung, "solved") for rung in rungs]
-        if any(found):
-            series[WORDS[arm]] = [mean_of(values) if values else None for values in found]
-    return lines + _made_with(data), [Picture("results-soup.svg", "soup: solved", rungs, series)]
+    return lines + made_with(data), [picture]
 
 
 # ---------------------------------------------------------------------------------------------- the page
@@ -346,6 +223,7 @@ SECTIONS = {
     "groupqc_rl": groupqc_section,
     "ablation": ablation_section,
     "soup_rl": soup_section,
+    "throughput": throughput_section,
 }
 
 
@@ -365,11 +243,12 @@ def page(results: Mapping[str, Any]) -> tuple[str, list[Picture]]:
         *groupqc_bars(results.get("groupqc_rl", {})),
         ablation_bar(results.get("ablation", {})),
     ]
-    lines += [str(bar) for bar in bars] + [""]
+    causes = results.get("causes", {})
+    lines += [str(replace(bar, cause=causes.get(bar.name.partition(":")[0], ""))) for bar in bars] + [""]
     missing = [f"`results/{name}.json`" for name in SECTIONS if name not in results]
     if missing:
         lines += [f"**Not measured yet**: {', '.join(missing)}. Nothing is claimed about them.", ""]
-    notes = [note for data in results.values() for note in data.get("notes", [])]
+    notes = [note for name in SECTIONS if name in results for note in results[name].get("notes", [])]
     lines += [f"* {note}" for note in notes] + ([""] if notes else [])
     pictures: list[Picture] = []
     for name, section in SECTIONS.items():

@@ -24,11 +24,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+
+from together import together
 
 import whet
 from whet.apps.ordebug.figures import measure
@@ -170,9 +173,9 @@ def run_arm(
     found.write_text(json.dumps(told, indent=1))
     missing = [rung for rung in rungs if rung not in told["rungs"]]
     opened = KeptOpen(model) if missing else None
-    for rung in missing:
-        assert opened is not None
-        told["rungs"][rung] = _measured(opened, rung, place)
+    jobs = {rung: partial(_measured, opened, rung, place) for rung in missing if opened is not None}
+    for rung, figures in together(jobs):
+        told["rungs"][rung] = figures
         found.write_text(json.dumps(told, indent=1))
     if opened is not None:
         asyncio.run(opened.end())

@@ -56,6 +56,7 @@ class Picture:
     title: str
     groups: tuple[str, ...]
     series: Mapping[str, Sequence[SeedMean | None]]
+    top: float = 1.0
 
 
 def mean_of(values: Values) -> SeedMean:
@@ -90,7 +91,7 @@ def draw(picture: Picture, folder: Path) -> None:
                 [x for x, _ in known], [cell.value for _, cell in known], width, yerr=spread, label=name, capsize=2
             )
         axes.set_xticks([at + 0.4 - width / 2 for at in range(len(picture.groups))], picture.groups)
-        axes.set_ylim(0, 1)
+        axes.set_ylim(0, picture.top)
         axes.set_title(picture.title)
         axes.legend(fontsize=7)
         figure.tight_layout()

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from small_world import Hail, grpo_config, sft_config
 
+from whet.envs.base import Play, ask
 from whet.errors import WhetError
 from whet.learn.weights.base import open_base
-from whet.learn.weights.config import SftSection
+from whet.learn.weights.checkpoint import Shelf
+from whet.learn.weights.config import SftSection, TuneSection
 from whet.learn.weights.export import dataset_rows
+from whet.learn.weights.segment import SegmentClock, SegmentOrder, SegmentParts
+from whet.learn.weights.snapshot import SnapshotShelf
 from whet.learn.weights.traces import TokenScribe, gather_traces
 from whet.ledger.store import Ledger
 from whet.models import ModelOptions, load_model
@@ -21,7 +26,7 @@ from whet.models.hf.model import LocalModel
 from whet.rollout.tokens import token_sequences
 from whet.run.api import train
 from whet.run.train import TrainResult
-from whet.types import Playbook
+from whet.types import Playbook, Score, Task, Work, WorkResult
 
 HAILED = {"tune": {"steps": 6, "segment": 3, "lr": 0.02}, "grpo": {"groups": 6, "generations": 8, "refill": 6}}
 
@@ -187,6 +192,84 @@ def test_learning_ends_before_it_takes_more_rollouts_than_it_was_given(
     assert result.summary["train_rollouts"] <= most
     assert result.summary["trained_steps"] in range(min(1, steps), steps + 1)
     assert len(result.judge.judgements) == min(1, steps)
+
+
+@pytest.mark.parametrize(("segment", "kept"), [(4, 1), (1, 1)])
+def test_learning_ends_with_the_step_in_which_its_seconds_are_over(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segment: int, kept: int
+) -> None:
+    """Within a segment and between two; what was learnt until then comes before the gate, and nothing trains again."""
+    config = grpo_config(
+        base,
+        train={"test": 0, "select": 8},
+        tune={"steps": 4, "segment": segment, "seconds": 0.01, "judge": "last"},
+        grpo={"groups": 3, "generations": 4},
+        gate={"name": "strict"},
+    )
+    result = train(config, env=Hail(), runs=tmp_path, name="brief")
+    assert result.training.spent == "the 0.01 seconds of training are over"
+    assert not result.stopped
+    assert (result.summary["trained_steps"], len(result.judge.judgements)) == (1, kept)
+    monkeypatch.setattr("whet.learn.weights.learners._reinforce", lambda *_: pytest.fail("it was trained again"))
+    again = train(config, env=Hail(), runs=tmp_path, name="brief")
+    assert again.summary["trained_steps"] == 1
+
+
+def test_a_training_without_seconds_is_the_run_that_it_was(base: Path) -> None:
+    for made in (grpo_config, sft_config):
+        assert "seconds" not in made(base).identity()["tune"]
+        assert made(base, tune={"seconds": 9.0}).identity()["tune"]["seconds"] == 9.0
+
+
+def test_seconds_of_earlier_sittings_count(tmp_path: Path) -> None:
+    shelf = SnapshotShelf(tmp_path / "s0001")
+    order = SegmentOrder(1, 9, None, Shelf(tmp_path), TuneSection(), 0, seconds=30.0)
+    clock = SegmentClock(order, SegmentParts(lambda *_: None), {"seconds": 29.9}, shelf)
+    control = SimpleNamespace(should_save=False, should_training_stop=False)
+    clock.on_step_end(None, SimpleNamespace(global_step=3), control)
+    assert not control.should_training_stop
+    late = SegmentClock(order, SegmentParts(lambda *_: None), {"seconds": 30.0}, shelf)
+    late.on_step_end(None, SimpleNamespace(global_step=3), control)
+    assert control.should_training_stop
+    assert control.should_save
+
+
+class Asking(Hail):
+    """Every play has a program run before it ends."""
+
+    def play(self, task: Task) -> Play:
+        yield from ask(task.messages)
+        yield Work("sandbox", {"code": "print(1)"})
+        return Score(0, 0.0, 0.0, {}, "asked")
+
+
+def test_programs_of_plays_in_training_run_in_the_sandbox_that_the_config_names(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the check of rewards, in attempts and in what an oracle says: never in another than was asked for."""
+    opened: list[bool] = []
+
+    class Walls:
+        async def run(self, payload: Any) -> WorkResult:
+            return WorkResult()
+
+        async def close(self) -> None: ...
+
+    def walls(*, allow_weak: bool = False) -> Any:
+        opened.append(allow_weak)
+        return Walls()
+
+    monkeypatch.setattr("whet.rollout.session.open_sandbox", walls)
+    monkeypatch.setattr("whet.sandbox.isolation.open_sandbox", lambda: pytest.fail("another sandbox was opened"))
+    given = {"train": {"test": 0, "select": 4, "tasks": 4}, "control": {"sandbox": {"allow_weak": True}}}
+    tune = {"steps": 1, "segment": 1}
+    config = grpo_config(base, tune=tune, grpo={"groups": 1, "generations": 2}, gate={"name": "none"}, **given)
+    train(config, env=Asking(), runs=tmp_path, name="asking")
+    attempts = len(opened)
+    assert attempts >= 2
+    with pytest.raises(WhetError, match="4 not solved by the oracle"):
+        train(sft_config(base, tune=tune, gate={"name": "none"}, **given), env=Asking(), runs=tmp_path, name="told")
+    assert opened == [True] * (attempts + 1)
 
 
 def test_trained_weights_leave_the_house(reinforced: TrainResult, tmp_path: Path, whet: Any) -> None:

@@ -88,6 +88,79 @@ def test_a_preset_that_does_not_help_is_said_not_to() -> None:
     assert results.ablation_bar({"presets": rows}).holds is None
 
 
+def test_a_bar_that_is_missed_stands_with_its_cause() -> None:
+    found = {"ordebug_rl": arms_of(**FULL | {"grpo": [0.40, 0.43, 0.41]})}
+    assert "**is missed**" in results.page(found)[0]
+    assert "Most likely cause: not found yet." in results.page(found)[0]
+    text, _ = results.page(found | {"causes": {"ordebug": "too few steps."}})
+    assert "Most likely cause: too few steps." in text
+
+
+VARIED: dict[str, Any] = {
+    "type": "B",
+    "start": {"B": 0.44},
+    "curriculum": {
+        "flat": {"seeds": [0.3, 0.31, 0.32], "rungs": {"tiny": [0.5, 0.5, 0.5]}},
+        "band": {"seeds": [0.4, 0.41, 0.43]},
+    },
+    "gradient": {
+        "type_A_easy": {
+            "repaired": 0.95, "interval": [0.8, 1.0], "band": [0.9, 1.0], "verdict": "in band", "n": 20
+        },
+        "type_A_hard": {
+            "repaired": 0.0, "interval": [0.0, 0.2], "band": [0.3, 0.5], "verdict": "below", "n": 20
+        },
+    },
+}  # fmt: skip
+
+
+def test_a_curriculum_and_the_cells_are_told_beside_what_they_are_measured_against() -> None:
+    text, pictures = results.page({"ablation": VARIED})
+    assert "Missing: all presets." in text
+    assert "`band` is better" in text
+    assert "| stages: tiny, tiny and small, small and medium, medium | missing |" in text
+    assert "1 of 2 cells lie in their band" in text
+    assert "| type_A_hard | 0.00 [0.00, 0.20] | 0.3 to 0.5 | below | 20 |" in text
+    assert [picture.file for picture in pictures] == ["results-gradient.svg"]
+    assert "Missing." in results.page({"ablation": {"presets": []}})[0]
+
+
+def test_soup_tells_what_reinforcement_adds_and_what_is_open() -> None:
+    arms = {
+        "sft": {"primer": {"solved": [0.5, 0.5, 0.5]}, "easy": {"solved": [0.2, 0.3, 0.2]}},
+        "grpo": {"primer": {"solved": [0.7, 0.71, 0.72]}, "easy": {"solved": [0.2, 0.3]}},
+    }
+    text, _ = results.page({"soup_rl": {"arms": arms}})
+    assert "primer +0.210 [+0.185, +0.235], better; easy is open (2 and 3 seeds); easy_any is open." in text
+    assert "| the base | missing | missing | missing |" in text
+
+
+def test_throughput_has_both_sides_and_says_where_one_could_not() -> None:
+    side = {"seconds": 2.0, "tokens_a_second": 8192.0, "peak_gib": 12.3, "steps": 4}
+    batch = {"groups": 8, "draws": 8, "turns": 1, "drawn": 16384, "ratio": 3.0}
+    found = {
+        "one_turn": batch | {"sides": {"whet": side, "trl": side | {"seconds": 6.0}}},
+        "six_turns": batch | {"ratio": None, "sides": {"whet": side, "trl": {"problem": "out of memory"}}},
+    }
+    drawing = {"apart": {"4": 2.0, "128": 4.0}, "together": {"4": 1.25, "128": 3.5}}
+    text, [picture] = results.page({"throughput": {"batches": found, "drawing": drawing}})
+    assert "| layers together | 1.25 | 3.50 |" in text
+    assert "| Whet | 2.00 | 8,192 | 12.3 | 3.0 × |" in text
+    assert "| TRL | out of memory |" in text
+    assert picture.top > 6.0
+
+
+def test_arms_tell_by_what_they_were_made_where_the_file_does_not() -> None:
+    made = {"config": "ordebug_sft.toml", "config_hash": "abc", "device": "a GPU", "versions": {"torch": "2"}}
+    arms = arms_of(sft=[0.3]) | {"made": [made]}
+    arms["arms"]["sft"]["gpu_seconds"] = [60.0]
+    text, _ = results.page({"ordebug_rl": arms})
+    assert (
+        "On a GPU. Configs `ordebug_sft.toml` (abc). With torch 2. Seconds of training, a mean over seeds: sft 60."
+        in text
+    )
+
+
 def test_a_page_of_all_files_has_its_pictures_and_the_same_bytes_twice(tmp_path: Path) -> None:
     (tmp_path / "ordebug_rl.json").write_text(json.dumps(arms_of(**FULL) | {"seconds": {"sft": [60.0]}}))
     soup = {"arms": {"base": {"primer": {"solved": [0.0]}}}}
@@ -104,3 +177,9 @@ def test_a_page_of_all_files_has_its_pictures_and_the_same_bytes_twice(tmp_path:
 def test_values_that_are_no_list_are_refused() -> None:
     with pytest.raises(results.ResultsError, match="one number for each seed"):
         results.values_at({"arms": {"sft": 0.5}}, "arms", "sft")
+
+
+def test_a_toy_is_no_result(tmp_path: Path) -> None:
+    (tmp_path / "throughput.json").write_text(json.dumps({"toy": True, "batches": {}}))
+    with pytest.raises(results.ResultsError, match="made with --toy"):
+        results.read_results(tmp_path)

@@ -142,7 +142,7 @@ class Session:
                     ledger,
                     players,
                     Purse(limits, spent + sharers.spent, clock.before + sharers.seconds, ledger.journal),
-                    Works(lambda: open_named_sandbox(start.config.control.sandbox), mcp=mcp_servers(start.config)),
+                    works_of(start.config),
                     attempt_limits(start.config),
                     start.config,
                     progress,
@@ -386,6 +386,11 @@ def attempt_limits(config: PolicyConfig) -> AttemptLimits:
     return AttemptLimits(
         config.limits.turns, config.limits.tokens, config.control.deadline, config.control.call_timeout
     )
+
+
+def works_of(config: PolicyConfig) -> Works:
+    """Who does the works of plays under this config: its sandbox, its servers of tools."""
+    return Works(lambda: open_named_sandbox(config.control.sandbox), mcp=mcp_servers(config))
 
 
 def open_named_sandbox(section: SandboxSection) -> Sandbox:

@@ -23,6 +23,9 @@ class TuneSection(Section):
     targets: tuple[str, ...] = Field(default=LINEAR, min_length=1, description="layers of a block that get an adapter")
     blocks: int | Literal["all"] = Field(default=4, description="how many of the last blocks train, or 'all'")
     steps: int = Field(default=100, ge=1, description="optimizer steps of the whole training")
+    seconds: float | None = Field(
+        default=None, gt=0, description="of training, after which it ends as after its last step; a step is finished"
+    )
     segment: int = Field(default=25, ge=1, description="steps between two checkpoints")
     save: int = Field(
         default=10, ge=0, description="steps between two snapshots within a segment, written beside it; 0: none"
@@ -171,14 +174,26 @@ class CurriculumSection(Section):
     high: float = Field(default=0.7, ge=0, le=1, description="band: above this solve rate it gets harder")
 
 
-class SftConfig(TrainConfig):
-    """Supervised training on conversations."""
+class WeightsConfig(TrainConfig):
+    """A training of weights."""
 
     tune: TuneSection = TuneSection()
+
+    def identity(self) -> dict[str, Any]:
+        """A training that takes as long as it takes has no word about seconds in its identity."""
+        found = TrainConfig.identity(self)
+        if self.tune.seconds is None:
+            del found["tune"]["seconds"]
+        return found
+
+
+class SftConfig(WeightsConfig):
+    """Supervised training on conversations."""
+
     sft: SftSection = SftSection()
 
 
-class GrpoConfig(TrainConfig):
+class GrpoConfig(WeightsConfig):
     """Reinforcement on the environment's own plays."""
 
     tune: GrpoTuneSection = GrpoTuneSection()

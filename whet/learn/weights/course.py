@@ -160,7 +160,7 @@ class WeightsCourse(Training):
             self.steps_done = number
             self.moved()
             if self._is_last(parent) and self._last(parent) < self.tune.steps:
-                raise Spent(f"{self._taken} of {self.shop.max_rollouts} rollouts taken, the next step does not fit")
+                raise Spent(self._why_over())
         await self.judge.validate()
         self.moved()
 
@@ -184,6 +184,18 @@ class WeightsCourse(Training):
         most = self.shop.max_rollouts
         if most is not None and self._taken + self.batch > most:
             raise Spent(f"{self._taken} of {most} rollouts taken, the next segment does not fit")
+
+    def _why_over(self) -> str:
+        """Why a training ends before its last step."""
+        if self._seconds_left is not None and self._seconds_left <= 0:
+            return f"the {self.tune.seconds:g} seconds of training are over"
+        return f"{self._taken} of {self.shop.max_rollouts} rollouts taken, the next step does not fit"
+
+    @property
+    def _seconds_left(self) -> float | None:
+        """Seconds that training may still take; None: as many as it needs."""
+        given = self.tune.seconds
+        return None if given is None else given - sum(record.seconds for record in self.segments)
 
     @property
     def _taken(self) -> int:
@@ -252,6 +264,7 @@ class WeightsCourse(Training):
             most=None if self.shop.max_rollouts is None else self.shop.max_rollouts - self._taken,
             batch=self.batch,
             stride=self.stride,
+            seconds=self._seconds_left,
         )
 
     async def _recorded(self, number: int, result: SegmentResult) -> SegmentRecord:
@@ -328,9 +341,10 @@ class WeightsCourse(Training):
         return record.step or min(record.number * self.tune.segment, self.tune.steps)
 
     def _is_last(self, record: SegmentRecord) -> bool:
-        """Whether no segment comes after it: the plan is worked off, or it ended early for want of rollouts."""
+        """Whether no segment comes after it: the plan is worked off, or it ended early for want of rollouts or time."""
         planned = min(record.number * self.tune.segment, self.tune.steps)
-        return record.number == self.tune.segments or self._last(record) < planned
+        over = self._seconds_left is not None and self._seconds_left <= 0
+        return record.number == self.tune.segments or self._last(record) < planned or over
 
     # ------------------------------------------------------------------------------------------- what others see
 

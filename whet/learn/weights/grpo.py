@@ -54,6 +54,7 @@ from whet.learn.weights.vllm_server import ask_server, check_vocabulary
 from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.folder import Folder
 from whet.rollout.conversation import AttemptLimits
+from whet.rollout.session import works_of
 from whet.rollout.workbench import Workbench
 from whet.types import Policy, Rollout, Score, Usage
 
@@ -296,7 +297,7 @@ def grpo_segment(
     notes: list[str] = []
     seat = live, form, grpo.temperature, grpo.rows, notes.append
     speaking = LiveGenerator(*seat) if section.kind == "local" else VllmGenerator(*seat, section, facts)
-    with Workbench() as bench, closing(speaking) as generator:
+    with Workbench(works_of(config)) as bench, closing(speaking) as generator:
         stage = PlayStage(env, replace(policy, sampling=sampling), limits, reward_of(config.reward), bench, beside)
         taken = int(order.snapshots.state().get("rollouts", 0))
         rollouts = GroupRollouts(
@@ -336,7 +337,8 @@ def _mix_of(
     section = config.mix
     if not section.weight:
         return None
-    gathered = gather_traces(section, env, tasks, TokenScribe(base, form), policy.playbook, base.folder.context)
+    place = TokenScribe(base, form), policy.playbook, base.folder.context
+    gathered = gather_traces(section, env, tasks, *place, works_of(config))
     pad = base.tokenizer.pad_token_id
     return SftMix(rows_of(gathered.traces), section.weight, section.batch, pad, config.train.seed)
 

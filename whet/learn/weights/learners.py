@@ -17,6 +17,7 @@ from whet.learn.weights.course import WeightsCourse
 from whet.learn.weights.vllm_server import require_vllm
 from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.folder import Folder
+from whet.rollout.session import works_of
 from whet.types import Policy
 
 
@@ -73,7 +74,8 @@ class GrpoLearner(Learner):
         if config.reward.check:
             from whet.learn.weights.rewards import check_rewards, reward_of
 
-            course.notes.append(str(check_rewards(assignment.shop.env, assignment.tasks, reward_of(config.reward))))
+            place = assignment.shop.env, assignment.tasks, reward_of(config.reward)
+            course.notes.append(str(check_rewards(*place, works_of(config))))
         return course
 
     def rehearse(
@@ -83,7 +85,8 @@ class GrpoLearner(Learner):
         from whet.learn.weights.rehearsal import rehearse
         from whet.learn.weights.rewards import check_rewards, reward_of
 
-        checked = str(check_rewards(env, tasks, reward_of(config.reward))) if config.reward.check else ""
+        earned = reward_of(config.reward)
+        checked = str(check_rewards(env, tasks, earned, works_of(config))) if config.reward.check else ""
         sampling = replace(initial.sampling, temperature=config.grpo.temperature, top_p=1.0)
         played = rehearse(
             config, env, tasks, replace(initial, sampling=sampling), out, config.grpo.generations, config.reward

@@ -27,6 +27,7 @@ from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.model import SCHEME
 from whet.rollout.chat import chat_message
 from whet.rollout.conversation import AttemptLimits
+from whet.rollout.session import works_of
 from whet.rollout.workbench import Workbench
 from whet.types import Policy, Score
 
@@ -52,7 +53,8 @@ def rehearse(
     temperature = policy.sampling.temperature if policy.sampling.temperature is not None else 1.0
     notes: list[str] = []
     limits = AttemptLimits(config.limits.turns, config.limits.tokens)
-    with Workbench() as bench, closing(LiveGenerator(base, form, temperature, TASKS * draws, notes.append)) as live:
+    speaking = LiveGenerator(base, form, temperature, TASKS * draws, notes.append)
+    with Workbench(works_of(config)) as bench, closing(speaking) as live:
         stage = PlayStage(env, policy, limits, reward_of(reward), bench)
         with live.at(VERSION) as generator:
             groups = play_groups(stage, chosen, draws, "dry", 0, VERSION, generator)

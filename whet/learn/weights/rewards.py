@@ -10,6 +10,7 @@ from whet.errors import FaultError, WhetError, nearest
 from whet.learn.weights.config import RewardSection
 from whet.rollout.drive import drive
 from whet.rollout.workbench import Workbench
+from whet.rollout.works import Works
 from whet.types import Reply, Score, Task
 
 PRESETS: Mapping[str, Mapping[str, float]] = {
@@ -60,14 +61,16 @@ class RewardCheck:
         return "\n".join((f"rewards of sample transcripts: {told}", *(f"warning: {note}" for note in self.notes)))
 
 
-def check_rewards(env: Environment, tasks: Sequence[int], reward: Callable[[Score], float]) -> RewardCheck:
+def check_rewards(
+    env: Environment, tasks: Sequence[int], reward: Callable[[Score], float], works: Works | None = None
+) -> RewardCheck:
     """Play a few train tasks rightly, wrongly and senselessly; rewards by which wrong beats right are refused.
 
     Right is the environment's oracle, wrong the oracle's answer to another task, senseless a reply of no form at all.
     """
     oracle = env.baselines().get("oracle")
     chosen = [env.task("train", index) for index in tasks[: SAMPLES + 1]]
-    with Workbench() as bench:
+    with Workbench(works) as bench:
 
         def earned(task: Task, respond: Callable[[Messages], Reply | str]) -> Score | None:
             try:

@@ -57,6 +57,8 @@ class SegmentOrder:
     """Rollouts that the next batch takes at least."""
     stride: int = 1
     """Steps that are taken from one batch of attempts: only between two batches may a training be interrupted."""
+    seconds: float | None = None
+    """Seconds that the segment may take: it ends with the step in which they are over."""
 
     @property
     def first(self) -> int:
@@ -113,6 +115,7 @@ class SegmentClock(TrainerCallback):  # type: ignore[misc]
         self._order, self._parts, self._before, self._shelf = order, parts, before, shelf
         self._rows: list[dict[str, Any]] = []
         self._guard = FiniteGuard()
+        self._began = time.monotonic()
         self.halted = ""
 
     @property
@@ -130,6 +133,11 @@ class SegmentClock(TrainerCallback):  # type: ignore[misc]
         return Usage(**self._before.get("used", {})) + self._parts.played().used
 
     @property
+    def seconds(self) -> float:
+        """How long the segment has taken, earlier sittings included."""
+        return float(self._before.get("seconds", 0.0)) + time.monotonic() - self._began
+
+    @property
     def told(self) -> tuple[str, ...]:
         """What a user should know of the steps of this sitting."""
         return self._guard.told()
@@ -140,7 +148,8 @@ class SegmentClock(TrainerCallback):  # type: ignore[misc]
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         order = self._order
         full = order.most is not None and self.rollouts + order.batch > order.most
-        if state.global_step >= order.last or (full and self._between(state)):
+        over = order.seconds is not None and self.seconds >= order.seconds
+        if state.global_step >= order.last or ((full or over) and self._between(state)):
             control.should_save = control.should_training_stop = True
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **held: Any) -> None:
@@ -166,6 +175,7 @@ class SegmentClock(TrainerCallback):  # type: ignore[misc]
         self._order.remember(played.policies, played.new)
         used = {name: getattr(self.used, name) for name in ("calls", "prompt_tokens", "completion_tokens")}
         own = {"step": state.global_step, "log": self.log, "rollouts": self.rollouts, "used": used}
+        own |= {} if self._order.seconds is None else {"seconds": round(self.seconds, 3)}
         module, optimizer, schedule = held["model"], held["optimizer"], held["lr_scheduler"]
         whole = own | self._parts.state()
         self._shelf.write(lambda: take_snapshot(module, optimizer, schedule, state, whole), wait=wait)
@@ -207,7 +217,6 @@ def common_arguments(order: SegmentOrder, work: Path, device: str, rows: int) ->
 
 def work_off(order: SegmentOrder, base: Folder, parts: SegmentParts) -> SegmentResult:
     """Train with what `parts` build, from the last snapshot where there is one, and keep the checkpoint."""
-    began = time.monotonic()
     work = order.shelf.clear(order.number)
     shelf = order.snapshots
     before = shelf.state()
@@ -234,7 +243,7 @@ def work_off(order: SegmentOrder, base: Folder, parts: SegmentParts) -> SegmentR
     place = order.shelf.keep(order.number, work / f"checkpoint-{step}", base, state)
     shelf.clear()
     played = replace(parts.played(), rollouts=clock.rollouts, used=clock.used)
-    return SegmentResult(place, step, tuple(clock.log), played, told=clock.told, seconds=time.monotonic() - began)
+    return SegmentResult(place, step, tuple(clock.log), played, told=clock.told, seconds=clock.seconds)
 
 
 class SavesWhole:

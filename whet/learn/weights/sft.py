@@ -31,6 +31,7 @@ from whet.learn.weights.traces import TokenScribe, Trace, gather_traces
 from whet.learn.weights.trainable import set_trainable
 from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.folder import Folder
+from whet.rollout.session import works_of
 from whet.types import Playbook
 
 IGNORED = -100
@@ -64,7 +65,8 @@ def sft_segment(
 ) -> SegmentResult:
     """One segment of supervised training."""
     base = open_base(folder, config.tune.device, full=config.tune.method == "full")
-    gathered = gather_traces(config.sft, env, tasks, TokenScribe(base, form), playbook, folder.context)
+    scribe = TokenScribe(base, form)
+    gathered = gather_traces(config.sft, env, tasks, scribe, playbook, folder.context, works_of(config))
     rows = rows_of(gathered.traces)
     batch = config.sft.batch
     if batch % min(order.tune.micro, batch):

@@ -28,6 +28,7 @@ from whet.rollout.lockstep import play_in_lockstep
 from whet.rollout.player import Player, Seat
 from whet.rollout.tokens import TokenSequence, token_sequences
 from whet.rollout.workbench import Workbench
+from whet.rollout.works import Works
 from whet.types import Message, Playbook, Policy, Reply, Rollout, Score, Task, ToolCall, ToolSpec
 
 Respond = Callable[[Task, Request], Reply | str]
@@ -88,14 +89,15 @@ def gather_traces(
     scribe: TokenScribe,
     playbook: Playbook,
     context: int | None,
+    works: Works | None = None,
 ) -> TraceSet:
     """The conversations that `section` names; those that do not fit into the context are left out and counted."""
     if section.source == "chat":
         found = list(_from_file(Path(section.path), scribe))
     elif section.source == "run":
-        found = _from_run(section, env, scribe, playbook)
+        found = _from_run(section, env, scribe, playbook, works)
     else:
-        found = _from_oracle(env, tasks, scribe, playbook)
+        found = _from_oracle(env, tasks, scribe, playbook, works)
     kept, left = [], dict[str, int]()
     for trace, problem in found:
         longest = max((len(sequence.ids) for sequence in trace.sequences), default=0)
@@ -115,7 +117,12 @@ def gather_traces(
 
 
 def play_again(
-    env: Environment, tasks: Sequence[Task], respond: Respond, scribe: TokenScribe, playbook: Playbook
+    env: Environment,
+    tasks: Sequence[Task],
+    respond: Respond,
+    scribe: TokenScribe,
+    playbook: Playbook,
+    works: Works | None = None,
 ) -> list[tuple[Trace, Score | None]]:
     """Every task played with dictated replies, side by side; no score where that met a fault."""
     seat = Seat(Policy(Dictation.fingerprint, playbook=playbook), Player(Dictation()))
@@ -136,7 +143,7 @@ def play_again(
             answered.append(scribe.taken_down(request, Reply(said) if isinstance(said, str) else said))
         return answered
 
-    with Workbench() as bench:
+    with Workbench(works) as bench:
         outcomes = play_in_lockstep(talks, dictate, bench)
     return [
         (Trace(token_sequences(talk.turns), task.id), outcome if isinstance(outcome, Score) else None)
@@ -145,20 +152,20 @@ def play_again(
 
 
 def _from_oracle(
-    env: Environment, tasks: Sequence[int], scribe: TokenScribe, playbook: Playbook
+    env: Environment, tasks: Sequence[int], scribe: TokenScribe, playbook: Playbook, works: Works | None
 ) -> list[tuple[Trace, str]]:
     oracle = env.baselines().get("oracle")
     if oracle is None:
         raise WhetError(f"{env.name} offers no oracle to imitate; use sft.source = 'run' or 'chat'")
     played = play_again(
         env, [env.task("train", index) for index in tasks], lambda task, asked: oracle(task, asked.messages), scribe,
-        playbook,
+        playbook, works,
     )  # fmt: skip
     return [(trace, "" if score is not None and score.hard else "not solved by the oracle") for trace, score in played]
 
 
 def _from_run(
-    section: SftSection, env: Environment, scribe: TokenScribe, playbook: Playbook
+    section: SftSection, env: Environment, scribe: TokenScribe, playbook: Playbook, works: Works | None
 ) -> list[tuple[Trace, str]]:
     """Solved rollouts of train tasks, said again in this environment: with the run's own playbook or without any."""
     found: list[tuple[Trace, str]] = []
@@ -188,7 +195,7 @@ def _from_run(
                 return line
 
             task = env.task("train", rollout.ticket.index)
-            [(trace, score)] = play_again(env, [task], respond, scribe, shown)
+            [(trace, score)] = play_again(env, [task], respond, scribe, shown, works)
             found.append((trace, "" if score is not None and score.hard else "not solved when said again"))
     return found
 

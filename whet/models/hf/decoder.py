@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from whet.models.hf.folded import FoldedAdapters
 from whet.models.hf.host_step import HostStep
 from whet.models.hf.layout import ModelLayout, inner_model, read_layout
 from whet.models.hf.limits import GIB, DecoderLimits, page_room
+from whet.models.hf.norms import FusedNorms
 from whet.models.hf.paged import PackedStep, PagePool, logits_of, paged, token_bytes
 from whet.models.hf.pages import PAGE, Chain, PageTable
 from whet.models.hf.rows import BatchRow, Chooser, Decode, Defaults, RowResult, Watcher, text_of, top_entries
@@ -77,6 +79,7 @@ class Decoder:
         self._fast = self._layout.device.type == "cuda" and _has_triton()
         self._folded = FoldedAdapters(self._model)
         self._folded.fold()
+        self._norms = FusedNorms(self._model) if self._fast else None
         self._count, self.context = page_room(limits, self._layout)
         self._width = -(-(self.context + limits.stride) // PAGE) + 1
         self._table = np.zeros((limits.slots, self._width), dtype=np.int32)
@@ -123,7 +126,7 @@ class Decoder:
             return done
         self._check_weights()
         try:
-            with paged(self._model), self._folded.in_place():
+            with paged(self._model), self._folded.in_place(), self._norms.in_place() if self._norms else nullcontext():
                 done += self._pass()
         except torch.OutOfMemoryError as error:
             self.close()

@@ -4,12 +4,13 @@ An adapter of peft beside a layer is two products, casts, a scale and a sum. On 
 row of kernels that each take longer to start than to run, that is several times the model's own. So after every update
 copies are made that drawing runs on. In float32 a layer and its adapters become one sum. In bfloat16 a sum would be
 rounded to what the base can say, and changes smaller than half a step of its would be lost: there the adapters stay
-beside the layer, all in one, their scale inside and in the layer's own numbers.
+beside the layer, all in one, their scale inside and in the layer's own numbers. Layers that read the same input are
+computed together (`joined`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -18,7 +19,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-Forward = Callable[..., torch.Tensor]
+from whet.models.hf.joined import Forward, joined_layers
 
 
 class FoldedAdapters:
@@ -26,6 +27,7 @@ class FoldedAdapters:
 
     def __init__(self, model: nn.Module) -> None:
         self._layers: list[Any] = [layer for layer in model.modules() if _dense(layer)]
+        self._joined = joined_layers(model, self._layers, _rank)
         self._copies: list[tuple[torch.Tensor, ...]] = []
         self._forwards: list[Forward] = []
 
@@ -41,15 +43,27 @@ class FoldedAdapters:
         """Copy anew, to where the copies lie: a recorded pass reads them there."""
         with torch.no_grad():
             if not self._copies:
-                self._copies = [_room(layer) for layer in self._layers]
-                self._forwards = [
-                    _forward(layer, copies) for layer, copies in zip(self._layers, self._copies, strict=True)
-                ]
+                self._make_room()
+            for joined in self._joined:
+                joined.take_weights()
             for layer, copies in zip(self._layers, self._copies, strict=True):
                 if len(copies) == 1:
                     copies[0].copy_(_sum(layer))
                 else:
                     _place(layer, *copies)
+
+    def _make_room(self) -> None:
+        """A place for the copies of each layer, by itself or among those that are computed with it."""
+        rooms: dict[int, tuple[torch.Tensor, ...]] = {}
+        forwards: dict[int, Forward] = {}
+        for joined in self._joined:
+            for layer, room, forward in zip(joined.layers, joined.rooms(), joined.forwards(), strict=True):
+                rooms[id(layer)], forwards[id(layer)] = room, forward
+        self._copies = [rooms.get(id(layer)) or _room(layer) for layer in self._layers]
+        self._forwards = [
+            forwards.get(id(layer)) or _forward(layer, copies)
+            for layer, copies in zip(self._layers, self._copies, strict=True)
+        ]
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
@@ -77,8 +91,12 @@ def _room(layer: Any) -> tuple[torch.Tensor, ...]:
     weight = layer.base_layer.weight
     if weight.dtype == torch.float32:
         return (torch.empty_like(weight),)
-    rank = sum(low.weight.shape[0] for low in layer.lora_A.values())
+    rank = _rank(layer)
     return weight.new_zeros(rank, weight.shape[1]), weight.new_zeros(rank, weight.shape[0])
+
+
+def _rank(layer: Any) -> int:
+    return sum(low.weight.shape[0] for low in layer.lora_A.values())
 
 
 def _forward(layer: Any, copies: tuple[torch.Tensor, ...]) -> Forward:

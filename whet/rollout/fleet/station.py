@@ -43,9 +43,8 @@ from whet.rollout.fleet.messages import (
 )
 from whet.rollout.player import Player, Players, Seat
 from whet.rollout.purse import Purse
-from whet.rollout.session import attempt_limits, mcp_servers, open_named_sandbox, purse_limits
+from whet.rollout.session import attempt_limits, purse_limits, works_of
 from whet.rollout.sources import Sources
-from whet.rollout.works import Works
 from whet.types import Fault, Rollout, Usage
 
 LINGER = 0.002
@@ -74,7 +73,7 @@ class FleetStation:
         self._desk = PayDesk(self._say, _counted(kit))
         self._purse = StationPurse(kit, self._desk)
         config = kit.config
-        self._works = Works(lambda: open_named_sandbox(config.control.sandbox), mcp=mcp_servers(config))
+        self._works = works_of(config)
         self._attempts: AttemptMaker | None = None
         _settle_in(kit)
 

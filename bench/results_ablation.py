@@ -1,0 +1,175 @@
+"""The section on what was varied about reinforcement: presets in equal time, a curriculum, the twelve cells."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from results_parts import Bar, cell, lacking, made_with, table, values_at
+from seeds import Picture, SeedMean, Values, gain_of, mean_of
+
+PRESETS = ("baseline", "no_kl", "asym_clip", "dynamic", "token_loss")
+CURRICULA = {
+    "flat": "the flat mix",
+    "band": "a band: harder where more than half is repaired, easier where less than a fifth is",
+    "stages": "stages: tiny, tiny and small, small and medium, medium",
+}
+SIZES = ("tiny", "small", "medium")
+DIFFICULTIES = ("easy", "medium", "hard")
+
+
+def ablation_bar(data: Mapping[str, Any]) -> Bar:
+    name = "ablation: the five presets are ranked with intervals, those that do not help among them"
+    rows = {row["preset"]: row for row in data.get("presets", [])}
+    absent = [preset for preset in PRESETS if preset not in rows]
+    few = lacking({preset: rows[preset]["seeds"] for preset in PRESETS if preset in rows})
+    told = "; ".join(filter(None, [f"Missing: {', '.join(absent)}" if absent else "", few]))
+    return Bar(name, None if told else True, (told or "All five stand below") + ".")
+
+
+def ablation_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
+    ranked = sorted(data.get("presets", []), key=lambda row: -statistics.fmean(row["seeds"]))
+    lines = ["## What is varied about reinforcement", "", "### The five presets in equal time", ""]
+    pictures = []
+    if ranked:
+        lines += _presets(data, ranked)
+        names = tuple(row["preset"] for row in ranked)
+        solved = {"solved": [mean_of(row["seeds"]) for row in ranked]}
+        pictures.append(Picture("results-ablation.svg", "presets of GRPO, in equal time", names, solved))
+    else:
+        lines += ["Missing: all presets.", ""]
+    lines += ["### A curriculum against the flat mix", "", *_curriculum(data.get("curriculum", {}))]
+    lines += ["### The twelve cells under the weights of imitation", ""]
+    told, drawn = _gradient(data.get("gradient", {}))
+    return lines + told + made_with(data), pictures + drawn
+
+
+# ---------------------------------------------------------------------------------------------- presets
+
+
+def _presets(data: Mapping[str, Any], ranked: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = []
+    if data.get("type"):
+        begun = data.get("start", {}).get(data["type"])
+        told = "" if begun is None else f", of which the weights that all arms begin with repair {begun:.2f}"
+        lines += [f"Tiny problems of fault type {data['type']}{told}. Played at temperature 0, on select tasks.", ""]
+    plain = next((row["seeds"] for row in ranked if row["preset"] == "baseline"), [])
+    verdicts = {row["preset"]: _verdict(row, plain) for row in ranked}
+    rows = [
+        [
+            f"`{row['preset']}`",
+            str(mean_of(row["seeds"])),
+            *verdicts[row["preset"]],
+            f"{row['signal']:.2f}",
+            f"{row['stability']:.2f}",
+            f"{statistics.fmean(row['steps']):.0f}" if row.get("steps") else "",
+            f"{row['seconds']:.0f}",
+        ]
+        for row in ranked
+    ]
+    heads = ["preset", "solved", "over baseline", "", "signal", "stability", "steps", "seconds"]
+    return [*lines, *table(heads, rows), _in_words(verdicts), ""]
+
+
+def _verdict(row: Mapping[str, Any], plain: Values) -> tuple[str, str]:
+    """The gain over the baseline, seed by seed, and what it shows."""
+    if row["preset"] == "baseline" or not plain or len(plain) != len(row["seeds"]):
+        return "", ""
+    gain = gain_of(row["seeds"], plain)
+    shown = "helps" if gain.low > 0 else "harms" if gain.high < 0 else "no difference is shown"
+    return gain.signed, shown
+
+
+def _in_words(verdicts: Mapping[str, tuple[str, str]]) -> str:
+    told = []
+    for word, said in (
+        ("helps", "better"),
+        ("harms", "worse"),
+        ("no difference is shown", "without a difference that these seeds would show"),
+    ):
+        names = [f"`{preset}`" for preset, (_, shown) in verdicts.items() if shown == word]
+        if names:
+            told.append(f"{', '.join(names)}: {said}")
+    absent = [f"`{preset}`" for preset in PRESETS if preset not in verdicts]
+    told += [f"{', '.join(absent)}: missing"] if absent else []
+    return "Beside the baseline, " + "; ".join(told) + "." if told else "There is no baseline to compare with."
+
+
+# ---------------------------------------------------------------------------------------------- curriculum
+
+
+def _curriculum(data: Mapping[str, Any]) -> list[str]:
+    flat = values_at(data, "flat", "seeds")
+    rows, said = [], []
+    for kind, words in CURRICULA.items():
+        own = values_at(data, kind, "seeds")
+        gain = gain_of(own, flat) if kind != "flat" and own and len(own) == len(flat) else None
+        rows.append(
+            [
+                words,
+                cell(own),
+                gain.signed if gain else "",
+                *(cell(values_at(data, kind, "rungs", size)) for size in SIZES),
+            ]
+        )
+        if gain:
+            shown = "is better" if gain.low > 0 else "is worse" if gain.high < 0 else "differs by nothing that is shown"
+            said.append(f"`{kind}` {shown}")
+    lines = table(["tasks", "solved", "over flat", *SIZES], rows)
+    return [*lines, f"Against the flat mix: {'; '.join(said)}." if said else "Nothing to compare yet.", ""]
+
+
+# ---------------------------------------------------------------------------------------------- the twelve cells
+
+
+def _gradient(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
+    if not data:
+        return ["Missing.", ""], []
+    told = {
+        name: found if isinstance(found, Mapping) else {"repaired": found}
+        for name, found in sorted(data.items(), key=_place)
+    }
+    rows = [
+        [name, _share(found), _band(found), str(found.get("verdict", "")), str(found.get("n", ""))]
+        for name, found in told.items()
+    ]
+    inside = [name for name, found in told.items() if found.get("verdict") == "in band"]
+    near = [name for name, found in told.items() if found.get("verdict") == "overlaps"]
+    lines = [
+        "The bands are those that were once expected of a fine-tuned model: 90 to 100 % of easy, 60 to 80 % of medium, "
+        "30 to 50 % of hard.",
+        "",
+        *table(["cell", "repaired", "band", "", "tasks"], rows),
+        f"{len(inside)} of {len(told)} cells lie in their band, {len(near)} more have an interval that meets it.",
+        "",
+    ]
+    shares: list[SeedMean | None] = [_mean(found) for found in told.values()]
+    edges = {f"band, {word}": [_edge(found, at) for found in told.values()] for at, word in enumerate(("from", "to"))}
+    groups = tuple(name.removeprefix("type_").replace("_", "\n") for name in told)
+    series = {"repaired": shares, **edges}
+    return lines, [Picture("results-gradient.svg", "the twelve cells, and their bands", groups, series)]
+
+
+def _place(entry: tuple[str, Any]) -> tuple[str, int]:
+    kind, _, difficulty = entry[0].rpartition("_")
+    return kind, DIFFICULTIES.index(difficulty) if difficulty in DIFFICULTIES else len(DIFFICULTIES)
+
+
+def _edge(found: Mapping[str, Any], at: int) -> SeedMean | None:
+    return SeedMean(found["band"][at], math.nan, 1) if "band" in found else None
+
+
+def _mean(found: Mapping[str, Any]) -> SeedMean:
+    low, high = found.get("interval", (math.nan, math.nan))
+    return SeedMean(found["repaired"], (high - low) / 2, 1)
+
+
+def _share(found: Mapping[str, Any]) -> str:
+    between = " [{:.2f}, {:.2f}]".format(*found["interval"]) if "interval" in found else ""
+    return f"{found['repaired']:.2f}{between}"
+
+
+def _band(found: Mapping[str, Any]) -> str:
+    return "{:.1f} to {:.1f}".format(*found["band"]) if "band" in found else ""

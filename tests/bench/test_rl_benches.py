@@ -1,0 +1,204 @@
+"""The benches of weights: what is imitated uses nothing hidden, arms are collected, and go on where they were."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "bench")]
+
+pytest.importorskip("torch")
+pytest.importorskip("trl")
+pytest.importorskip("bs4")
+pytest.importorskip("highspy")
+
+import results  # noqa: E402
+import rl_ablation  # noqa: E402
+import rl_arm  # noqa: E402
+import rl_soup  # noqa: E402
+import soup_author  # noqa: E402
+import together  # noqa: E402
+
+from whet.envs.base import Messages  # noqa: E402
+from whet.envs.registry import load_environment  # noqa: E402
+from whet.learn.weights.presets import GRPO_PRESETS  # noqa: E402
+from whet.rollout.drive import drive  # noqa: E402
+from whet.rollout.workbench import Workbench  # noqa: E402
+from whet.run.train import load_train_config  # noqa: E402
+from whet.types import Score  # noqa: E402
+
+EASY = {"difficulty": "easy", "address": "given", "limits": False}
+
+
+@pytest.mark.parametrize("args", [{"difficulty": "primer", "limits": False}, EASY])
+def test_an_author_solves_what_it_has_seen_and_quotes_nothing_else(args: dict[str, Any]) -> None:
+    """Each kind once. What a program quotes stands in the question, in what was printed, or in the author's words."""
+    env = load_environment("soup", args)
+    language = {label.casefold() for labels in soup_author.WORDS.values() for label in labels}
+    with Workbench() as bench:
+        for index in range(4):
+            seen: list[str] = []
+
+            def answer(said: Messages, _: Any, seen: list[str] = seen) -> Any:
+                seen[:] = [message.text for message in said]
+                return soup_author.author(said) or ""
+
+            played = drive(env.play(env.task("train", index)), answer, bench, 4)
+            assert played.score.hard, (index, played.score.reason, played.score.detail)
+            program = played.replies[-1].calls[0].arguments["program"]
+            names = [line.split("'")[1] for line in program.splitlines() if "class_='" in line or "id='" in line]
+            assert all(any(name in text for text in seen) for name in names)
+            listed = [
+                part for line in program.splitlines() if ".lower() in [" in line for part in line.split("'")[3::2]
+            ]
+            assert all(part in language for part in listed if part.strip(", ]:"))
+
+
+def test_an_author_says_the_same_whatever_the_truth_and_the_page_behind_it_are() -> None:
+    """It is given the conversation alone; a task whose truth and data are gone is asked with the same words."""
+    env = load_environment("soup", EASY)
+    task = env.task("train", 2)
+    empty = replace(task, truth={}, data={})
+    first = soup_author.author(empty.messages)
+    assert first == soup_author.author(task.messages)
+    assert first is not None
+    assert first.calls[0].name == "run_python"
+
+
+@pytest.mark.parametrize(
+    ("question", "markup"),
+    [
+        ("Return the tax, of the order within class 'x'.", "<div class='o'></div>"),
+        ("Return the colour of the moon, of class 'o'.", "<div class='o'><b class='l'>Tax</b></div>"),
+        ("Return the tax.", "nothing of the kind"),
+    ],
+)
+def test_an_author_at_a_loss_hands_in_nothing(question: str, markup: str) -> None:
+    assert soup_author.from_markup(question, "o", markup) is None
+
+
+def test_soup_is_told_by_what_was_handed_in_and_what_ran() -> None:
+    made = [Score(1, 1.0, 1.0, {}, "correct"), Score(0, 0.4, 0.4, {}, "partly"), Score(0, 0.0, 0.0, {}, "crashed")]
+    made += [Score(0, 0.0, 0.0, {}, "not_submitted"), Score(0, 0.0, -0.5, {}, "unsafe")]
+    found = rl_soup.figures(made, faults=6)
+    assert (found["solved"], found["submitted"], found["ran"], found["faults"]) == (0.2, 0.6, 0.4, 1)
+    assert found["pages"] == pytest.approx(0.28)
+    assert rl_soup.figures([])["solved"] == 0
+
+
+def test_arms_of_soup_are_collected_seed_by_seed_beside_what_was_there(tmp_path: Path) -> None:
+    rung = {"solved": 0.5, "pages": 0.6, "submitted": 1.0, "ran": 1.0, "n": 84}
+    for seed in (1, 0):
+        told = {
+            "arm": "sft",
+            "seed": seed,
+            "rungs": {"primer": rung | {"solved": 0.5 + seed}},
+            "log": [1],
+            "seconds": 9.0,
+        }
+        rl_arm.keep(tmp_path / f"sft_{seed}", told)
+    rl_arm.keep(tmp_path / "trial_0", {"arm": "trial", "seed": 0, "rungs": {}})
+    out = tmp_path / "out" / "soup_rl.json"
+    rl_soup.collect(tmp_path, out, "a machine")
+    rl_arm.keep(tmp_path / "other" / "base_0", {"arm": "base", "seed": 0, "rungs": {"primer": rung}})
+    rl_soup.collect(tmp_path / "other", out, "a machine")
+    found = json.loads(out.read_text())
+    assert found["arms"]["sft"]["primer"]["solved"] == [0.5, 1.5]
+    assert list(found["arms"]) == ["base", "sft"]
+    assert "log" not in json.dumps(found["made"])
+    assert "primer" in results.page({"soup_rl": found})[0]
+
+
+def preset_arm(name: str, seed: int, share: float) -> dict[str, Any]:
+    told = {"repaired": share, "interval": [0.0, 1.0], "malformed": 0.0, "n": 100, "seconds": 1.0}
+    common = {"seed": seed, "steps": 12, "rollouts": 96, "signal": 0.5, "stability": 1.0, "seconds": 75.0}
+    figures = dict.fromkeys(rl_ablation.SIZES, told) if name in rl_ablation.CURRICULA else {"B": told}
+    return {"arm": name, "figures": figures, **common}
+
+
+def test_an_ablation_is_collected_for_the_page(tmp_path: Path) -> None:
+    for seed in range(3):
+        for name in (*GRPO_PRESETS, "flat", "band"):
+            share = 0.4 + 0.01 * seed + (0.2 if name == "dynamic" else 0.0)
+            rl_arm.keep(tmp_path / f"{name}_{seed}", preset_arm(name, seed, share))
+    rl_arm.keep(tmp_path / "begun_0", {"arm": "no_kl", "seed": 7, "steps": 3})  # trained and not measured yet
+    cell = {"repaired": 0.95, "interval": [0.8, 1.0], "n": 20}
+    rl_arm.keep(tmp_path / "gradient", {"arm": "gradient", "seed": 0, "cells": {"type_A_easy": cell}})
+    rl_arm.keep(tmp_path / "start", {"arm": "start", "seed": 0, "type": "B", "types": {"B": {"repaired": 0.4}}})
+    out = tmp_path / "ablation.json"
+    rl_ablation.collect(tmp_path, out, "a machine")
+    found = json.loads(out.read_text())
+    assert [row["preset"] for row in found["presets"]] == list(GRPO_PRESETS)
+    assert found["gradient"]["type_A_easy"]["verdict"] == "in band"
+    text, pictures = results.page({"ablation": found})
+    assert "ablation: the five presets are ranked with intervals, those that do not help among them: **holds**" in text
+    assert "Beside the baseline, `dynamic`: better; " in text
+    assert "of which the weights that all arms begin with repair 0.40" in text
+    assert [picture.file for picture in pictures] == ["results-ablation.svg", "results-gradient.svg"]
+
+
+def test_no_two_presets_of_the_ablation_train_alike() -> None:
+    effects = []
+    for preset in GRPO_PRESETS:
+        config: Any = load_train_config(rl_ablation.CONFIG, None, (f"grpo.preset={preset}", "tune.seconds=75"))
+        effects.append(config.grpo.effect())
+    assert all(effects.count(effect) == 1 for effect in effects)
+
+
+def test_arms_that_do_not_fit_into_the_sitting_are_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun: list[tuple[str, int]] = []
+    monkeypatch.setattr(rl_ablation, "start", lambda *_: "A")
+    monkeypatch.setattr(rl_ablation, "gradient", lambda *_: None)
+    monkeypatch.setattr(rl_ablation, "run_arm", lambda name, seed, *_: begun.append((name, seed)))
+    rl_arm.keep(tmp_path / "baseline_0", preset_arm("baseline", 0, 0.5))
+    rl_ablation.run_all(tmp_path, tmp_path, 75.0, 1e9, ())
+    assert ("baseline", 0) not in begun
+    assert len(begun) == 3 * 8 - 1
+    assert begun.index(("flat", 2)) < begun.index(("stages", 2))
+    begun.clear()
+    rl_ablation.run_all(tmp_path, tmp_path, 75.0, 100.0, ())
+    assert begun == []
+    assert "no_kl 0 is left for another sitting" in capsys.readouterr().out
+
+
+def test_evaluations_run_at_once_and_are_told_as_they_end() -> None:
+    both = threading.Barrier(2, timeout=10)
+    found = dict(together.together({"a": both.wait, "b": both.wait}))
+    assert sorted(found) == ["a", "b"]
+    with pytest.raises(ZeroDivisionError):
+        dict(together.together({"a": lambda: 1 / 0}))
+
+
+@pytest.mark.parametrize("name", ["soup_sft", "soup_grpo", "ordebug_ablation"])
+def test_configs_can_be_read(name: str) -> None:
+    assert load_train_config(ROOT / "examples" / "rl" / f"{name}.toml", None, ()).target.model == "hf:smollm2"
+
+
+def test_every_problem_that_arms_ask_for_is_made_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Any, str, Any]] = []
+
+    class Pool:
+        def __init__(self, *_: Any, **__: Any) -> None: ...
+        def __enter__(self) -> Pool:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+        def map(self, work: Any, jobs: Any) -> list[int]:
+            asked.extend(jobs)
+            return [len(part) for _, _, part in asked]
+
+    monkeypatch.setattr(rl_ablation, "ProcessPoolExecutor", Pool)
+    rl_ablation.warm(2)
+    select = [args for args, split, _ in asked if split == "select"]
+    assert {args["cell"] for args in select if "cell" in args} == set(rl_ablation.CELL_NAMES)
+    assert {args["type"] for args in select if "type" in args} == {"A", "B", "C", "D"}
+    assert {args["size"] for args in select if "type" not in args and "size" in args} == set(rl_ablation.SIZES)
