@@ -170,7 +170,7 @@ def rate(url: str, python: Path, few: int) -> Iterator[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--part", choices=("verifiers", "ray"), default="verifiers")
-    parser.add_argument("--only", choices=("theirs", "ours", "rate", *MODULES, "cost", "smallest", "kills"))
+    parser.add_argument("--only", choices=("theirs", "ours", "rate", *MODULES, "cost", "overhead", "smallest", "kills"))
     parser.add_argument("--v0", type=Path, help="interpreter with verifiers 0.3.1 and Whet")
     parser.add_argument("--v1", type=Path, help="interpreter with verifiers 0.4.0 and Whet")
     parser.add_argument("--quick", action="store_true", help="their harness on 8 tasks instead of 50")
