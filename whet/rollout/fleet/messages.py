@@ -6,7 +6,6 @@ import io
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Protocol
 
@@ -154,15 +153,21 @@ class AttemptDone:
 # --------------------------------------------------------------------------------------------- the way between
 
 
+_VALUES: dict[type[object], Callable[[Any], tuple[Any, ...]] | None] = {}
+"""What gives the values of each class that was met."""
+
+
 class _RecordPickler(pickle.Pickler):
     """Writes a record as its class and its values: a frozen one with slots is otherwise taken apart field by field."""
 
     def reducer_override(self, held: object) -> Any:
-        values = _values_of(type(held))
-        return NotImplemented if values is None else (type(held), values(held))
+        kind = type(held)
+        if kind not in _VALUES:
+            _VALUES[kind] = _values_of(kind)
+        values = _VALUES[kind]
+        return NotImplemented if values is None else (kind, values(held))
 
 
-@lru_cache(maxsize=256)
 def _values_of(kind: type[object]) -> Callable[[Any], tuple[Any, ...]] | None:
     """What gives the values that a record is made again from; None for what is no plain record."""
     if not is_dataclass(kind) or "__post_init__" in dir(kind):
