@@ -2,8 +2,8 @@
 
 `--v0` and `--v1` are interpreters of virtual environments that hold verifiers 0.3.1 and 0.4.0 with this Whet. Scripted
 transcripts go through an environment at home and abroad, and the scores are compared task by task: one of ours in each
-line, four of theirs in ours (one takes several turns, two raise in their grader). Then the rollouts a second of a
-taskset of theirs in our loop, beside their own chat harness on the same tasks, server and machine.
+line, five of theirs in ours (one takes several turns, two raise in their grader, one brings tools). Then the rollouts a
+second of a taskset of theirs in our loop, beside their own chat harness on the same tasks, server and machine.
 
 `--part ray` needs neither: what Ray costs, what two workers bring, what is left after kills (`scale_ray.py`).
 """
@@ -93,7 +93,10 @@ def agreement(home: list[Json], ours: dict[int, float | None], silent: bool = Fa
     return same, raised
 
 
-MODULES = {"vf0_hunt": "v0", "vf0_raises": "v0", "vf1_sums": "v1", "vf1_raises": "v1"}
+MODULES = {"vf0_hunt": "v0", "vf0_raises": "v0", "vf1_sums": "v1", "vf1_raises": "v1", "vf1_tools": "v1"}
+
+BY_SERVERS = 20
+"""Tasks with tools that their harness plays at most: it starts a server for each attempt, 15 s of CPU."""
 
 
 def theirs(url: str, pythons: dict[str, Path], modules: list[str], tasks: int, few: int) -> Iterator[Row]:
@@ -103,9 +106,14 @@ def theirs(url: str, pythons: dict[str, Path], modules: list[str], tasks: int, f
         os.chdir(THEIRS)
         env = load_environment(f"{scheme}:{module}", {"python": str(pythons[line])})
         ours = here(env, tasks)
-        ways = {"vf1_sums": ("score",), "vf1_raises": ("score", "harness")}  # the sums go by harness below
+        ways = {  # the sums go by harness below
+            "vf1_sums": ("score",),
+            "vf1_raises": ("score", "harness"),
+            "vf1_tools": ("harness",),
+        }
         for how in ways.get(module, ("evaluate",)):
             many = few if how == "harness" else tasks
+            many = min(many, BY_SERVERS) if module == "vf1_tools" else many
             home = at_home(pythons[line], THEIRS, line, module, url, many, 8, how)["scores"]
             same, raised = agreement(home, ours, silent=line == "v0")
             condition = f"{many} transcripts, home by {how}; its grader raised on {raised}"
@@ -162,7 +170,7 @@ def rate(url: str, python: Path, few: int) -> Iterator[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--part", choices=("verifiers", "ray"), default="verifiers")
-    parser.add_argument("--only", choices=("theirs", "ours", "rate", *MODULES, "cost", "smallest", "kills"))
+    parser.add_argument("--only", choices=("theirs", "ours", "rate", *MODULES, "cost", "overhead", "smallest", "kills"))
     parser.add_argument("--v0", type=Path, help="interpreter with verifiers 0.3.1 and Whet")
     parser.add_argument("--v1", type=Path, help="interpreter with verifiers 0.4.0 and Whet")
     parser.add_argument("--quick", action="store_true", help="their harness on 8 tasks instead of 50")

@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import random
 import signal
+import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,12 +136,17 @@ class Watch(Quiet):
     @property
     def cost(self) -> float:
         """CPU seconds for a rollout, with those of Ray's own processes while it takes as long as it needs."""
-        return sum(self.cpu(own=True).values()) + self.beside * self.ideal
+        return self.alone + self.beside * self.ideal
+
+    @property
+    def alone(self) -> float:
+        """CPU seconds for a rollout without those of Ray's own processes, where it is not used."""
+        return sum(self.cpu(own=True).values())
 
     @property
     def as_run(self) -> float:
         """The same with Ray's own processes as long as it took here, waiting for others included."""
-        return sum(self.cpu(own=True).values()) + sum(self.cpu(own=False).values())
+        return self.alone + sum(self.cpu(own=False).values())
 
 
 def evaluate(runs: Path, name: str, base: dict[str, Any], watch: Any, **control: Any) -> EvalResult:
@@ -167,8 +173,8 @@ def rows(quick: bool, only: str | None = None) -> Iterator[Row]:
     told = f"CPU seconds until Ray is there, once a run; {time.monotonic() - began:.0f} s by the wall"
     yield Row("ray_start", cpu, "s", condition=told)
     with tempfile.TemporaryDirectory() as folder:
-        if only in (None, "cost"):
-            yield from cost(Path(folder), 80 if quick else 150, 1 if quick else 4)
+        if only in (None, "cost", "overhead"):
+            yield from cost(Path(folder), 80 if quick else 150, 1 if quick else 4, two=only != "overhead")
         if only in (None, "smallest"):
             yield from smallest(Path(folder), 2000 if quick else 10_000)
         if only in (None, "kills"):
@@ -179,11 +185,13 @@ def rows(quick: bool, only: str | None = None) -> Iterator[Row]:
 # --------------------------------------------------------------------------------------------- what it costs
 
 
-def cost(folder: Path, n: int, rounds: int) -> Iterator[Row]:
-    """One worker against the local engine, two against one, in turns."""
+def cost(folder: Path, n: int, rounds: int, *, two: bool) -> Iterator[Row]:
+    """One worker against the local engine, and two against one, in turns."""
     base = {"env": {"name": ENV}, "target": {"model": f"baseline:{POLICY}"}, "eval": {"n": n, "floor": False}}
-    seen: dict[str, list[Watch]] = {"local": [], "one": [], "two": []}
-    controls: Mapping[str, dict[str, Any]] = {"local": {}, "one": ray_control(1), "two": ray_control(2)}
+    controls: dict[str, dict[str, Any]] = {"local": {}, "one": ray_control(1)}
+    if two:
+        controls["two"] = ray_control(2)
+    seen: dict[str, list[Watch]] = {name: [] for name in controls}
     said = {}
     evaluate(folder, "first", base, Quiet(), concurrency=8)  # problems are made once, and then read from their cache
     for turn in range(rounds):
@@ -192,30 +200,40 @@ def cost(folder: Path, n: int, rounds: int) -> Iterator[Row]:
             result = evaluate(folder, f"{name}-{turn}", base, watch, concurrency=8, **control)
             seen[name].append(watch)
             said[name] = (result.folder / "results.json").read_bytes()
-    best = {name: min(watch.cost for watch in watches) for name, watches in seen.items()}
-    ideal = {name: min(watch.ideal for watch in watches) for name, watches in seen.items()}
-    as_run = {name: min(watch.as_run for watch in watches) for name, watches in seen.items()}
-    wall = {name: min(watch.wall for watch in watches) for name, watches in seen.items()}
-    beside = min(watch.beside for watch in seen["one"])
     load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {n} plays of {ENV} by {POLICY}, {rounds} rounds"
-    over = best["one"] / best["local"] - 1
-    told = (
-        f"CPU {best['one'] * 1e3:.1f} ms a rollout against {best['local'] * 1e3:.1f} ms of the local engine; Ray's own"
-    )
-    told += f" processes ({beside * 100:.1f} % of a core) for as long as the work needs; {load}"
+    yield from overhead(seen["local"], seen["one"], load)
+    if two:
+        yield from gain(seen["one"], seen["two"], load)
+    same = len(set(said.values())) == 1
+    yield Row("ray_same_results", float(same), "identical", 1.0, same, condition=f"results.json of {', '.join(said)}")
+
+
+def overhead(local: list[Watch], one: list[Watch], load: str) -> Iterator[Row]:
+    """Of both the best round: what else runs here only ever adds. The local engine needs none of Ray's processes."""
+    alone, spread = min(watch.alone for watch in local), min(watch.cost for watch in one)
+    pairs = statistics.median(after.cost / before.alone - 1 for before, after in zip(local, one, strict=True))
+    driver = min(watch.cpu(own=True)[os.getpid()] for watch in one)
+    beside = min(watch.beside for watch in one)
+    told = f"CPU {spread * 1e3:.1f} ms a rollout, {driver * 1e3:.2f} of it the driver's, against {alone * 1e3:.1f} ms"
+    told += f" of the local engine; Ray's own processes ({beside * 100:.1f} % of a core) for as long as the work needs;"
+    told += f" median of the rounds {pairs:.3f}; {load}"
+    over = spread / alone - 1
     yield Row("ray_overhead_one_worker", over, "share", 0.15, over <= 0.15, condition=told)
-    slow = as_run["one"] / as_run["local"] - 1
+    slow = min(watch.as_run for watch in one) / alone - 1
     yield Row("ray_overhead_as_run", slow, "share", condition="Ray's own processes for as long as it took here")
-    gain = ideal["one"] / ideal["two"]
-    of_best = min(seen["two"], key=lambda watch: watch.ideal).cpu(own=True)
+
+
+def gain(one: list[Watch], two: list[Watch], load: str) -> Iterator[Row]:
+    ideal = [min(watch.ideal for watch in watches) for watches in (one, two)]
+    of_best = min(two, key=lambda watch: watch.ideal).cpu(own=True)
     shares = " and ".join(f"{cpu * 1e3:.1f}" for pid, cpu in of_best.items() if pid != os.getpid())
     told = (
         f"by CPU time, as two free cores would need; actors {shares} ms, all {sum(of_best.values()) * 1e3:.1f}; {load}"
     )
-    yield Row("ray_two_workers", gain, "x one worker", 1.6, gain >= 1.6, condition=told)
-    yield Row("ray_two_workers_wall", wall["one"] / wall["two"], "x one worker", condition=f"by the wall; {load}")
-    same = len(set(said.values())) == 1
-    yield Row("ray_same_results", float(same), "identical", 1.0, same, condition="results.json of local, one and two")
+    more = ideal[0] / ideal[1]
+    yield Row("ray_two_workers", more, "x one worker", 1.6, more >= 1.6, condition=told)
+    wall = min(watch.wall for watch in one) / min(watch.wall for watch in two)
+    yield Row("ray_two_workers_wall", wall, "x one worker", condition=f"by the wall; {load}")
 
 
 def smallest(folder: Path, n: int) -> Iterator[Row]:
@@ -226,7 +244,7 @@ def smallest(folder: Path, n: int) -> Iterator[Row]:
     evaluate(folder, "small-ray", base, spread, concurrency=64, **ray_control(2))
     own = spread.cpu(own=True)
     driver = own[os.getpid()]
-    alone, all_of_it = local.cost, sum(own.values())
+    alone, all_of_it = local.alone, sum(own.values())
     told = f"{n} plays of one line, driver and actors; the local engine {alone * 1e3:.2f} ms"
     yield Row("ray_smallest_play", all_of_it * 1e3, "ms CPU", condition=told)
     told = f"rollouts for each CPU second of the driver, which alone writes: {driver * 1e3:.2f} ms each"

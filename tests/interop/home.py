@@ -101,6 +101,7 @@ def v1(module: str, url: str, tasks: int, concurrency: int, how: str) -> list[di
 def main() -> None:
     line, module, url, tasks, concurrency, *how = sys.argv[1:]
     sys.path.insert(0, str(Path.cwd()))
+    os.environ["PYTHONPATH"] = str(Path.cwd())  # for its servers of tools, which are started elsewhere
     if line == "v0":
         scores = v0(module, url, int(tasks), int(concurrency))
     else:

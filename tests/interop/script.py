@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import json
 import re
 import threading
 from collections.abc import Iterator
@@ -15,7 +16,10 @@ from typing import Any
 
 from whet.envs.base import Messages
 from whet.envs.verifiers.worker.bridge import Bridge
-from whet.types import Ask
+from whet.types import Ask, MalformedCall, Reply, ToolCall
+
+Calls = list[tuple[str, str]]
+"""Names of tools, each with its arguments as text."""
 
 
 def says(question: str, hints: list[str]) -> str:
@@ -38,9 +42,53 @@ def _hunted(mood: int, hints: list[str]) -> str:
     return str((low + high) // 2)
 
 
-def respond(said: Messages, asked: Ask) -> str:
+def acts(question: str, results: list[str]) -> str | Calls:
+    """What is called over a basket, or said: as one should, in one go, or in ways that tools and their callers mind."""
+    mood = hashlib.sha256(question.encode()).digest()[0] % 5
+    pen, cup = ("till_price", '{"item": "pen"}'), ("till_price", '{"item": "cup"}')
+    add = (
+        ("till_add", json.dumps({"left": int(results[0]), "right": int(results[1])}))
+        if mood in (0, 4) and results[1:]
+        else pen
+    )
+    steps: list[Calls] = [
+        [[pen], [cup], [add]],
+        [[("till_price", '{"item": ')], [("parity", '{"number": 3}')]],
+        [[("till_price", '{"item": "hat"}')], [("parity", '{"number": -4}')]],
+        [[("no_such_tool", "{}"), ("till_price", "[1]")], [("till_price", '{"thing": 1}'), ("parity", "{}")]],
+        [[pen, cup], [add, add], [("parity", '{"number": 2}')]],
+    ][mood]
+    done = 0
+    for step in steps:
+        if len(results) <= done:
+            return step
+        done += len(step)
+    return str(int(results[0]) + int(results[1])) if mood in (0, 4) else "I do not know."
+
+
+def respond(said: Messages, asked: Ask) -> str | Reply:
     told = [message.text for message in said if message.author == "user"]
-    return says(told[0], told[1:])
+    if not told[0].startswith("Basket"):
+        return says(told[0], told[1:])
+    results = [message.text for message in said if message.author == "tool"]
+    act = acts(told[0], results)
+    return act if isinstance(act, str) else _called(act, len(results))
+
+
+def _called(act: Calls, number: int) -> Reply:
+    """The calls as a model of ours brings them, those that are no call included."""
+    calls: list[ToolCall] = []
+    malformed: list[MalformedCall] = []
+    for at, (name, raw) in enumerate(act, number):
+        try:
+            arguments = json.loads(raw or "{}")
+        except ValueError:
+            arguments = None
+        if isinstance(arguments, dict):
+            calls.append(ToolCall(f"call-{at}", name, arguments, raw))
+        else:
+            malformed.append(MalformedCall(f"call-{at}", name, raw, "prose", "not an object"))
+    return Reply("", tuple(calls), tuple(malformed))
 
 
 class Server:
@@ -50,7 +98,17 @@ class Server:
 
     async def ask(self, messages: list[dict[str, Any]], tools: list[Any]) -> dict[str, Any]:
         told = [message["content"] for message in messages if message["role"] == "user"]
-        return {"content": says(told[0], told[1:]), "finish": "stop", "usage": {"prompt": 1, "completion": 1}}
+        about = {"finish": "stop", "usage": {"prompt": 1, "completion": 1}}
+        if not told[0].startswith("Basket"):
+            return {"content": says(told[0], told[1:]), **about}
+        results = [message["content"] for message in messages if message["role"] == "tool"]
+        act = acts(told[0], results)
+        if isinstance(act, str):
+            return {"content": act, **about}
+        calls = [
+            {"id": f"call-{at}", "name": name, "arguments": raw} for at, (name, raw) in enumerate(act, len(results))
+        ]
+        return {"content": "", "tool_calls": calls, **about}
 
 
 @contextlib.contextmanager

@@ -19,10 +19,11 @@ import pytest
 
 from whet.apps.interop.package import export_verifiers
 from whet.envs.registry import load_environment
-from whet.errors import FaultError
-from whet.rollout.drive import drive
+from whet.envs.verifiers import peer
+from whet.errors import FaultError, WhetError
+from whet.rollout.drive import Transcript, drive
 from whet.rollout.workbench import Workbench
-from whet.types import SPLITS
+from whet.types import SPLITS, Reply, ToolCall
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -112,7 +113,73 @@ def test_ours_there(pythons: dict[str, Path], url: str, tmp_path: Path, line: st
 
 
 def test_the_other_line_is_told_in_a_line(pythons: dict[str, Path]) -> None:
-    from whet.errors import WhetError
-
     with pytest.raises(WhetError, match=r"verifiers 0\.3\.1 is of the line v0, not v1: use verifiers0:x"):
         load_environment("verifiers:x", {"python": str(pythons["v0"])})
+
+
+# --------------------------------------------------------------------------------------------- tasks with tools
+
+BASKETS = [0.182, 0.466, 0.182, 0.322, 1.707, 1.296, 0.466, 0.182, 2.014, 0.182, 2.108, 1.973]
+"""What their harness, with a server for each toolset of each attempt, gave the first baskets. Each word of a tool,
+or that was said where none could be called, is in these numbers (`bench/scale.py --only vf1_tools` compares again)."""
+
+
+def test_tools_say_in_our_loop_what_their_servers_say(
+    pythons: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(HERE / "theirs")
+    env = load_environment("verifiers:vf1_tools", {"python": str(pythons["v1"]), "args": {"n": len(BASKETS)}})
+    tasks = [env.task(split, index) for split in SPLITS for index in range(env.size(split) or 0)]
+    assert {task.data["way"] for task in tasks} == {"tools"}
+    with Workbench() as bench:
+        rewards = {task.data["row"]: drive(env.play(task), respond, bench).score.reward for task in tasks}
+    assert [rewards[row] for row in range(len(BASKETS))] == pytest.approx(BASKETS)
+
+
+def test_tools_in_their_harness(pythons: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a runtime is wanted, their servers are started for the attempt, and reach the environment's module."""
+    monkeypatch.chdir(HERE / "theirs")
+    named = {"python": str(pythons["v1"]), "args": {"n": 4}, "harness": "null"}
+    env = load_environment("verifiers:vf1_tools", named)
+    task = env.task("train", 0)
+    assert task.data["way"] == "harness"
+    assert drive(env.play(task), respond).score.reward == pytest.approx(BASKETS[task.data["row"]])
+
+
+def awkward(pythons: dict[str, Path], call: str, **more: object) -> Transcript:
+    """The first task, by a policy that calls one tool and then says yes."""
+    env = load_environment("verifiers:vf1_awkward", {"python": str(pythons["v1"]), **more})
+    said = iter([Reply("", (ToolCall("1", call, {}),)) if call else "yes", "yes"])
+    return drive(env.play(env.task("train", 0)), lambda *_: next(said))
+
+
+def test_a_tool_that_hangs_costs_its_attempt_and_no_more(
+    pythons: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(HERE / "theirs")
+    monkeypatch.setattr(peer, "PULSE_SECONDS", 1.0)
+    with pytest.raises(FaultError, match="a tool or grader holds up its worker"):
+        awkward(pythons, "hang", deadline=2.0)
+    assert awkward(pythons, "", deadline=60.0).score.hard == 1
+
+
+def test_a_tool_that_shows_a_picture_is_one_line(pythons: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HERE / "theirs")
+    with pytest.raises(FaultError, match=r"a message holds image_url: only text can be played here"):
+        awkward(pythons, "picture")
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ({"set_up": True}, r"`python -m vf1_awkward`, which serves none: .* `if __name__ == '__main__': Awkward"),
+        ({"task": {"tools": {"runtime": {"type": "podman"}}}}, r"runs in podman, and podman is not on the PATH"),
+    ],
+)
+def test_tools_that_cannot_come_up_are_refused_before_anything_waits(
+    pythons: dict[str, Path], monkeypatch: pytest.MonkeyPatch, args: dict[str, Any], told: str
+) -> None:
+    monkeypatch.chdir(HERE / "theirs")
+    with pytest.raises(WhetError, match=told) as problem:
+        load_environment("verifiers:vf1_awkward", {"python": str(pythons["v1"]), "args": args})
+    assert "\n" not in str(problem.value)

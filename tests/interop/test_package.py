@@ -72,6 +72,87 @@ def test_the_record_names_no_place_of_this_machine(tmp_path: Path) -> None:
     assert all(str(Path(SUMS).parent) not in file.read_text() for file in package.folder.rglob("*") if file.is_file())
 
 
+AWKWARD = """
+from whet.envs.base import Environment, ask
+from whet.types import Image, Label, Task, failed, solved, user
+
+
+class Base(Environment):
+    role = "target"
+
+    def size(self, split):
+        return 3
+
+    def label(self, split, index):
+        return Label("any")
+
+    def task(self, split, index):
+        return Task(split, index, self.label(split, index), (user("Say yes."),), "yes")
+
+    def play(self, task):
+        for _ in range(self.turns):
+            reply = yield from ask(task.messages, role=self.role)
+            if reply.text == "yes":
+                return solved()
+        return failed("wrong")
+
+
+class Again(Base):
+    name, turns = "again", 2
+
+
+class Once(Base):
+    name, turns = "once", 1
+
+
+class Judged(Base):
+    name, turns, role = "judged", 1, "judge"
+
+
+class Shows(Base):
+    name, turns = "shows", 1
+
+    def play(self, task):
+        reply = yield from ask((user(("Say yes.", Image("0" * 64, "image/png"))),))
+        return solved() if reply.text == "yes" else failed("wrong")
+"""
+
+
+@pytest.mark.parametrize(("kind", "lines"), [("Once", ("0.3", "0.4")), ("Again", ("0.3",))])
+def test_a_play_that_asks_again_is_not_said_to_be_for_a_line_that_asks_once(
+    tmp_path: Path, kind: str, lines: tuple[str, ...]
+) -> None:
+    (tmp_path / "awkward.py").write_text(AWKWARD)
+    package = export_verifiers(f"{tmp_path}/awkward.py:{kind}", tmp_path / "out", {})
+    assert package.lines == lines
+    assert ("asks more than once" in (package.folder / "README.md").read_text()) == ("0.4" not in lines)
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [("Shows", "shows images, and only text"), ("Judged", "cannot be played elsewhere: it asks a judge")],
+)
+def test_what_no_line_can_play_is_refused_and_leaves_nothing(tmp_path: Path, kind: str, told: str) -> None:
+    (tmp_path / "awkward.py").write_text(AWKWARD)
+    with pytest.raises(WhetError, match=told) as problem:
+        export_verifiers(f"{tmp_path}/awkward.py:{kind}", tmp_path / "out", {})
+    assert "\n" not in str(problem.value)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "lines"),
+    [("ordebug/tiny_near", ("0.3",)), ("groupqc", ("0.3", "0.4")), ("soup@1", ("0.3",))],
+)
+def test_our_own_environments_say_what_they_are_for(tmp_path: Path, address: str, lines: tuple[str, ...]) -> None:
+    assert export_verifiers(address, tmp_path / "out", {}).lines == lines
+
+
+def test_photos_of_ours_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(WhetError, match="shows images"):
+        export_verifiers("groupqc/photo", tmp_path / "out", {})
+
+
 @pytest.mark.parametrize(
     ("version", "line"),
     [("0.1.13", None), ("0.1.14", "v0"), ("0.3.1", "v0"), ("0.4.0", "v1"), ("0.5.0", None), ("1.0", None), ("x", None)],

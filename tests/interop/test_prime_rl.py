@@ -63,6 +63,8 @@ def test_what_would_go_wrong_later_is_told_too() -> None:
         ("[ckpt]\n[orchestrator.train.sampling]\ntop_p = 0.9\n", "orchestrator.train.sampling.top_p"),
         ("[ckpt]\n[orchestrator]\nmask_truncated_completions = true\n", "orchestrator.mask_truncated_completions"),
         ("[ckpt]\n[deployment]\nnum_infer_gpus = 1\nnum_train_gpus = 0\n", "deployment"),
+        ("orchestrator = 3\n[ckpt]\n", "orchestrator"),
+        ("[ckpt]\n[trainer]\nmodel = 'Qwen/Qwen3-8B'\n", "trainer.model"),
         ("[ckpt]\n[trainer.model]\nfsdp_cpu_offload = true\n[trainer.model.lora]\n", "trainer.model.fsdp_cpu_offload"),
     ],
 )
@@ -77,7 +79,7 @@ def test_a_key_that_is_not_known_here_is_no_verdict(tmp_path: Path) -> None:
 
 
 def test_a_key_that_stands_twice_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(WhetError, match=r"rl\.toml is not TOML: .*overwrite.*line 2") as problem:
+    with pytest.raises(WhetError, match=r"rl\.toml is not TOML: a key is there twice \(at line 2") as problem:
         check_prime_rl(written(tmp_path, "max_steps = 1\nmax_steps = 2\n"))
     assert "\n" not in str(problem.value)
 

@@ -84,6 +84,15 @@ def test_every_mixture_says_what_is_at_work_and_nothing_dense_does() -> None:
     assert [one.id for one in KNOWN.records if (one.layout == "moe") != (one.active is not None)] == []
 
 
+def test_what_was_confirmed_says_by_what_and_is_not_called_unverified() -> None:
+    told = [(one, what, by) for one in KNOWN.records for what, by in one.confirmed.items()]
+    assert {what for _, what, _ in told} == {"size", "tool_parser", "price"}
+    assert {name for *_, by in told for name in by} == set(KNOWN.sources)
+    assert [one.id for one, what, _ in told if what in one.unverified] == []
+    assert all(one.params for one, what, _ in told if what == "size")
+    assert all(one.tool_parser for one, what, _ in told if what == "tool_parser")
+
+
 def test_what_was_not_confirmed_is_named_by_a_field() -> None:
     named = {field for one in KNOWN.records for field in one.unverified}
     assert named == {"tool_parser", "hub"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -76,10 +76,15 @@ def show(name: Annotated[str, typer.Argument(metavar="ID", help="Id of the model
         *((("unfit for", ", ".join(record.unfit_for)),) if record.unfit_for else ()),
         ("trouble", record.trouble or "none known"),
         *((("note", record.note),) if record.note else ()),
+        *((f"{what} by", "; ".join(known.sources[name] for name in by)) for what, by in _confirmed(record)),
         *((("unverified", ", ".join(record.unverified)),) if record.unverified else ()),
     ]
     for label, text in rows:
         _say(f"{label:<13}{text}")
+
+
+def _confirmed(record: ModelRecord) -> Iterable[tuple[str, Sequence[str]]]:
+    return ((what.removeprefix("tool_"), by) for what, by in record.confirmed.items())
 
 
 def _priced(record: ModelRecord, listed: str) -> str:

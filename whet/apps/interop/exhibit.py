@@ -24,13 +24,16 @@ from whet.envs.registry import load_environment
 from whet.errors import FaultError, WhetError
 from whet.rollout.chat import chat_message
 from whet.rollout.workbench import Workbench
-from whet.types import Score, Split, Task
+from whet.types import Image, Score, Split, Task
 
 RECORD = "environment.json"
 """The file of a package that says which environment it holds."""
 
 SHOWN: tuple[Split, ...] = ("train", "select")
 """A test that a trainer can load is not sealed."""
+
+NOWHERE = ("", "I do not know.")
+"""Replies after which a play that asks more than once asks again."""
 
 MOST = 1000
 """Tasks of an unbounded split that are shown where no number is asked for."""
@@ -198,6 +201,32 @@ class Exhibit:
         prompt = asked[0]["content"] if one_text else asked
         named = {"id": f"{split}/{index}", "prompt": prompt, "system_prompt": system}
         return {**named, "split": split, "index": index}
+
+    def fits(self, split: Split, index: int) -> bool:
+        """Whether the v1 line can play a task: no tools, and no second question after a reply that leads nowhere.
+
+        Refuses what neither line can: images, and questions to a judge.
+        """
+        task = self.env.task(split, index)
+        for reply in NOWHERE:
+            try:
+                seat = self.begin(task)
+            except FaultError as error:
+                raise WhetError(f"{self.env.name} cannot be played elsewhere: {error.fault.message}") from None
+            if any(isinstance(part, Image) for message in seat.asked for part in message.content):
+                seat.close()
+                raise WhetError(f"{self.env.name} shows images, and only text can be passed on to verifiers")
+            try:
+                if seat.tools or seat.score is not None:
+                    return False
+                seat.hear(reply)
+                if seat.score is None:
+                    return False
+            except FaultError:
+                continue  # a fault over there as here, whichever the line
+            finally:
+                seat.close()
+        return True
 
     def once(self, data: Any, trace: Any) -> Score:
         """The score of a trace with one reply; raises where the play would go on, so that it is never a score."""

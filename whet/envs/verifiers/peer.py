@@ -46,6 +46,9 @@ main(int(descriptor))
 LOAD_SECONDS = 300.0
 """Seconds that loading an environment may take: its data may have to be fetched."""
 
+PULSE_SECONDS = 20.0
+"""Seconds in which a worker answers anything at all, unless code of the environment holds it up."""
+
 
 @dataclass(frozen=True, slots=True)
 class PeerSettings:
@@ -117,7 +120,30 @@ class Peer:
         return self._process.poll() is None
 
     def ask(self, request: Mapping[str, Any], seconds: float) -> Json:
-        """The answer to a request; a `FaultError` where the worker is gone or too late."""
+        """The answer to a request; a `FaultError` where the worker is gone or too late.
+
+        A tool or a grader that never returns holds up all attempts in its worker: who is too late and has no pulse
+        either is ended, so that the next attempt finds another.
+        """
+        try:
+            return self._asked(request, seconds)
+        except Late:
+            if self._has_pulse():
+                raise FaultError(Fault("timeout", "verifiers", f"no answer after {seconds:g} s")) from None
+            self._process.kill()
+            self._process.wait()
+            why = f"no answer after {seconds:g} s: a tool or grader holds up its worker, which was ended"
+            raise FaultError(Fault("timeout", "verifiers", why)) from None
+        except OSError:
+            raise FaultError(Fault("worker_lost", "verifiers", "the worker of the environment ended")) from None
+
+    def _has_pulse(self) -> bool:
+        try:
+            return self._asked({"do": "pulse"}, PULSE_SECONDS) is not None
+        except (Late, OSError):
+            return False
+
+    def _asked(self, request: Mapping[str, Any], seconds: float) -> Json:
         number = next(self._numbers)
         waiting = self._waiting[number] = Future()
         line = orjson.dumps({**request, "id": number}, option=orjson.OPT_APPEND_NEWLINE)
@@ -127,10 +153,6 @@ class Peer:
             if not self.alive:
                 raise ConnectionError
             return waiting.result(seconds)
-        except Late:
-            raise FaultError(Fault("timeout", "verifiers", f"no answer after {seconds:g} s")) from None
-        except OSError:
-            raise FaultError(Fault("worker_lost", "verifiers", "the worker of the environment ended")) from None
         finally:
             self._waiting.pop(number, None)
 
@@ -166,7 +188,10 @@ def peer_for(settings: PeerSettings) -> Peer:
     """The worker with these settings in this process, started where there is none."""
     with _STARTING:
         found = _PEERS.get(settings.mark)
-        if found is None or not found.alive:
+        if found is not None and not found.alive:
+            found.close()
+            found = None
+        if found is None:
             found = _PEERS[settings.mark] = Peer(settings)
         return found
 

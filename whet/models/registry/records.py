@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.resources import files
@@ -55,6 +55,8 @@ class ModelRecord:
     unfit_for: tuple[str, ...] = ()
     trouble: str = ""
     note: str = ""
+    confirmed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What was compared with something, by the names of the registry's sources."""
     unverified: tuple[str, ...] = ()
     """Fields that were not confirmed."""
 
@@ -92,6 +94,8 @@ class Registry:
     """Where a record recommends none."""
     checked: str = ""
     """When sizes and tool parsers were gone through."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """What they were compared with, by name."""
 
     def find(self, name: str) -> ModelRecord | None:
         """The record of a model by its id, in any case; an id that ends in * stands for every variant."""
@@ -128,7 +132,8 @@ def read(text: str) -> Registry:
     bare = [ModelRecord(name, closed=True) for name in closed if name not in known]
     missing = [UnservedNames(entry["pattern"], tuple(entry.get("except", ()))) for entry in data.get("missing", ())]
     default = data["defaults"]["max_tokens"]
-    return Registry((*told, *bare), tuple(missing), data["verified"], default, data.get("checked", data["verified"]))
+    checked, sources = data.get("checked", data["verified"]), data.get("sources", {})
+    return Registry((*told, *bare), tuple(missing), data["verified"], default, checked, sources)
 
 
 def _record(entry: Mapping[str, Any], closed: bool) -> ModelRecord:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import pickle
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from operator import attrgetter
 from typing import Any, Protocol
 
 from whet.config.schema import PolicyConfig
@@ -151,8 +153,37 @@ class AttemptDone:
 # --------------------------------------------------------------------------------------------- the way between
 
 
+_VALUES: dict[type[object], Callable[[Any], tuple[Any, ...]] | None] = {}
+"""What gives the values of each class that was met."""
+
+
+class _RecordPickler(pickle.Pickler):
+    """Writes a record as its class and its values: a frozen one with slots is otherwise taken apart field by field."""
+
+    def reducer_override(self, held: object) -> Any:
+        kind = type(held)
+        if kind not in _VALUES:
+            _VALUES[kind] = _values_of(kind)
+        values = _VALUES[kind]
+        return NotImplemented if values is None else (kind, values(held))
+
+
+def _values_of(kind: type[object]) -> Callable[[Any], tuple[Any, ...]] | None:
+    """What gives the values that a record is made again from; None for what is no plain record."""
+    if not is_dataclass(kind) or "__post_init__" in dir(kind):
+        return None
+    if not all(field.init and not field.kw_only for field in fields(kind)):
+        return None
+    names = [field.name for field in fields(kind)]
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda held: tuple(getattr(held, name) for name in names)
+
+
 def packed(said: Any) -> bytes:
-    return pickle.dumps(said, protocol=5)
+    stream = io.BytesIO()
+    _RecordPickler(stream, protocol=5).dump(said)
+    return stream.getvalue()
 
 
 def unpacked(data: bytes) -> Any:

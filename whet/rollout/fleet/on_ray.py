@@ -182,17 +182,30 @@ class RayLink:
             scheduling_strategy="SPREAD",
         )
         self._actor: Any = made.remote(kit)
+        self._unsent: list[Any] = []
+        self._listening = False
 
     async def assign(self, assignment: StationAssignment) -> Sequence[Lack]:
         lacks: Sequence[Lack] = await self._heard(self._actor.assign.remote(packed(assignment)))
         return lacks
 
     def post(self, messages: Sequence[Any]) -> None:
-        self._actor.post.remote(packed(list(messages)))
+        """A call costs more than what it carries: what is posted goes with the next `collect`, unless one is open."""
+        self._unsent += messages
+        if self._listening:
+            self._actor.post.remote(self._taken())
 
     async def collect(self) -> Sequence[Any]:
-        said: Sequence[Any] = await self._heard(self._actor.collect.remote())
+        self._listening = True
+        try:
+            said: Sequence[Any] = await self._heard(self._actor.collect.remote(self._taken()))
+        finally:
+            self._listening = False
         return said
+
+    def _taken(self) -> bytes:
+        unsent, self._unsent = self._unsent, []
+        return packed(unsent) if unsent else b""
 
     def kill(self) -> None:
         self._ray.kill(self._actor, no_restart=True)
@@ -223,7 +236,9 @@ class RayStation:
     async def post(self, messages: bytes) -> None:
         await self._station.post(unpacked(messages))
 
-    async def collect(self) -> bytes:
+    async def collect(self, messages: bytes) -> bytes:
+        if messages:
+            await self.post(messages)
         return packed(await self._station.collect())
 
 

@@ -32,7 +32,8 @@ def read_prime_toml(file: Path) -> Json:
     except OSError as problem:
         raise WhetError(f"cannot read {file}: {problem.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise WhetError(f"{file} is not TOML: {' '.join(str(problem).split())}") from None
+        told = " ".join(str(problem).split()).replace("Cannot overwrite a value", "a key is there twice")
+        raise WhetError(f"{file} is not TOML: {told}") from None
 
 
 def check_prime_rl(file: Path, version: str = NEWEST) -> list[ConfigFinding]:
@@ -54,6 +55,9 @@ def _keys(config: Json, table: VersionTable, path: str = "") -> Iterator[ConfigF
         elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             for item in value:
                 yield from _keys(item, table, f"{key}.")
+        elif any(known.startswith(f"{key}.") for known in table.known):
+            told = f"is a table in prime-rl {table.version}, and here a value"
+            yield ConfigFinding("fail", key, told)
         elif key not in table.known:
             hint = nearest(key, table.known)
             yield ConfigFinding("warn", key, f"not among the keys of {table.version} that are known here.{hint}")

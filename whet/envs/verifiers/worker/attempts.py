@@ -17,6 +17,8 @@ class WorkerRefusal(Exception):
 
 
 def told(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):  # tools are called within groups of tasks
+        error = error.exceptions[0]
     return " ".join(f"{type(error).__name__}: {error}".split())[:2000]
 
 

@@ -92,12 +92,17 @@ def _chunks(reply: Json) -> list[Json]:
 
 
 def _completion(reply: Json) -> Json:
+    choice = {"index": 0, "message": chat_message(reply), "finish_reason": _finish(reply)}
+    about = {"id": "whet", "object": "chat.completion", "created": 0, "model": "whet"}
+    return {**about, "choices": [choice], "usage": _usage(reply)}
+
+
+def chat_message(reply: Json) -> Json:
+    """A reply as a message of chat completions."""
     message: Json = {"role": "assistant", "content": reply["content"]}
     if _calls(reply):
         message["tool_calls"] = _calls(reply)
-    choice = {"index": 0, "message": message, "finish_reason": _finish(reply)}
-    about = {"id": "whet", "object": "chat.completion", "created": 0, "model": "whet"}
-    return {**about, "choices": [choice], "usage": _usage(reply)}
+    return message
 
 
 def _calls(reply: Json) -> list[Json]:

@@ -110,6 +110,9 @@ class WorkerDesk:
         writer.write(json.dumps({**answer, "id": request["id"]}).encode() + b"\n")
         await writer.drain()
 
+    async def _pulse(self, request: Json) -> Json:
+        return {}
+
     async def _score(self, request: Json) -> Json:
         """A whole attempt of one reply."""
         return await self._environment.score(request["task"], request["reply"])

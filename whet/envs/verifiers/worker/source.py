@@ -1,7 +1,11 @@
-"""What an environment's code is: a digest of the files of its package, so that an edited one is another environment."""
+"""What can be said of an environment's code by reading it.
+
+A digest of the files of its package, so that an edited one is another environment; and whether a module serves tools.
+"""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.util
 from pathlib import Path
@@ -19,3 +23,12 @@ def source_digest(module: str) -> str:
         if file.is_file() and "__pycache__" not in file.parts:
             digest.update(file.relative_to(origin.parent).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
+
+
+def serves(module: str) -> bool:
+    """Whether `python -m module` does anything: a server of tools whose module does not is waited for in vain."""
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return True  # nothing to read, so nothing to say against it
+    tests = (node.test for node in ast.parse(Path(spec.origin).read_bytes()).body if isinstance(node, ast.If))
+    return any("__main__" in ast.unparse(test) for test in tests)
