@@ -1,11 +1,17 @@
-"""Makes the shared builders importable, and keeps keys of the machine out of the tests."""
+"""Makes the shared builders importable, and keeps keys and habits of the machine out of the tests."""
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
 import pytest
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # begun in the background: commands that tests start would be deaf
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.insert(0, str(Path(__file__).parent))
 
