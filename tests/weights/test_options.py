@@ -209,7 +209,8 @@ def test_a_dry_run_writes_every_part_of_every_reward(base: Path, tmp_path: Path,
     grpo: dict[str, Any] = {"grpo": {"groups": 2, "generations": 4}, "reward": {"weights": {"hits": 1.0, "hard": 0.5}}}
     config = grpo_config(base, **grpo) if learner == "grpo" else sft_config(base)
     plan = plan_training(config, given_hail())
-    told = (GRPO if learner == "grpo" else SFT).rehearse(config, plan.env, plan.tasks, plan.policy, tmp_path / "dry")
+    chosen = GRPO if learner == "grpo" else SFT
+    told = list(chosen.rehearse(config, plan.env, plan.tasks, plan.policy, tmp_path / "dry"))
     rows = [json.loads(line) for line in (tmp_path / "dry" / "completions.jsonl").read_text().splitlines()]
     assert len(rows) == 4 * draws
     for row in rows:
@@ -219,6 +220,18 @@ def test_a_dry_run_writes_every_part_of_every_reward(base: Path, tmp_path: Path,
         assert len(row["completions"]) == 1
     assert any(line.startswith("trains: adapters on") for line in told)
     assert ("rewards differ in" in told[-1]) == (learner == "grpo")
+
+
+def test_a_dry_run_says_what_is_wrong_with_a_file_before_anything_is_played(base: Path, tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_text('{"messages": [{"role": "assistant", "content": "hb", "weight": "no"}]}\n')
+    config = sft_config(base, sft={"source": "chat", "path": str(file)})
+    plan = plan_training(config, given_hail())
+    told: list[str] = []
+    with pytest.raises(WhetError, match=r"chat\.jsonl:1: .*weight 'no'"):
+        told.extend(SFT.rehearse(config, plan.env, plan.tasks, plan.policy, tmp_path / "dry"))
+    assert told == []
+    assert not (tmp_path / "dry").exists()
 
 
 def given_hail() -> Any:

@@ -40,7 +40,7 @@ def test_the_chinese_config_is_rehearsed(tmp_path: Path, monkeypatch: pytest.Mon
         "grpo": {"generations": 2},
     }
     config = load_train_config(EXAMPLES / "weights_groupqc_zh.toml", laid)
-    told = plan_training(config).rehearse(tmp_path / "dry")
+    told = list(plan_training(config).rehearse(tmp_path / "dry"))
     rows = [json.loads(line) for line in (tmp_path / "dry" / "completions.jsonl").read_text().splitlines()]
     assert len(rows) == 8
     assert all({"label", "format"} <= set(row["parts"]) for row in rows)

@@ -11,7 +11,7 @@ sealed test, and the claim.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -107,7 +107,7 @@ class Learner(Protocol):
 
     def rehearse(
         self, config: Any, env: Environment, tasks: Sequence[int], initial: Policy, out: Path
-    ) -> Sequence[str]:
+    ) -> Iterable[str]:
         """For a dry run: try what can be tried for nothing, write files under `out`, and tell a person, a line each."""
         return ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,7 @@ class TrainPlan:
         earlier = self.before.steps if self.before is not None else 0
         return earlier + self.learner.steps(self.config, len(self.tasks))
 
-    def rehearse(self, out: Path) -> Sequence[str]:
+    def rehearse(self, out: Path) -> Iterable[str]:
         """What the learner can try before a run, without one; it sees no test task."""
         return self.learner.rehearse(self.config, SealedEnvironment(self.env), self.tasks, self.policy, out)
 

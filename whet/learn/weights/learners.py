@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,11 +40,11 @@ class SftLearner(Learner):
 
     def rehearse(
         self, config: SftConfig, env: Environment, tasks: Sequence[int], initial: Policy, out: Path
-    ) -> Sequence[str]:
+    ) -> Iterable[str]:
         _require()
         from whet.learn.weights.rehearsal import rehearse
 
-        return rehearse(config, env, tasks, initial, out, draws=1)
+        return rehearse(config, env, tasks, initial, out, draws=1, sft=config.sft)
 
 
 class GrpoLearner(Learner):
@@ -80,7 +80,7 @@ class GrpoLearner(Learner):
 
     def rehearse(
         self, config: GrpoConfig, env: Environment, tasks: Sequence[int], initial: Policy, out: Path
-    ) -> Sequence[str]:
+    ) -> Iterable[str]:
         _require()
         from whet.learn.weights.rehearsal import rehearse
         from whet.learn.weights.rewards import check_rewards, reward_of
@@ -88,12 +88,11 @@ class GrpoLearner(Learner):
         earned = reward_of(config.reward)
         checked = str(check_rewards(env, tasks, earned, works_of(config))) if config.reward.check else ""
         sampling = replace(initial.sampling, temperature=config.grpo.temperature, top_p=1.0)
-        played = rehearse(
-            config, env, tasks, replace(initial, sampling=sampling), out, config.grpo.generations, config.reward
-        )
-        local = config.generator.kind == "local"
-        told = () if local else ("vLLM is not asked in a dry run: the base in memory played",)
-        return (*checked.splitlines(), *played, *told)
+        yield from checked.splitlines()
+        drawing = replace(initial, sampling=sampling)
+        yield from rehearse(config, env, tasks, drawing, out, config.grpo.generations, config.reward)
+        if config.generator.kind != "local":
+            yield "vLLM is not asked in a dry run: the base in memory played"
 
 
 def _plan(config: SftConfig | GrpoConfig) -> str:

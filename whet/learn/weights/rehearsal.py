@@ -16,11 +16,12 @@ from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.files import atomic_file
 from whet.learn.weights.base import open_base
-from whet.learn.weights.config import RewardSection
+from whet.learn.weights.config import RewardSection, SftSection
 from whet.learn.weights.groups import Group
 from whet.learn.weights.live import LiveGenerator
 from whet.learn.weights.plays import PlayStage, play_groups
 from whet.learn.weights.rewards import PRESETS, reward_of
+from whet.learn.weights.traces import TokenScribe, gather_traces
 from whet.learn.weights.trainable import set_trainable
 from whet.models.hf.address import read_address
 from whet.models.hf.chat_form import ChatForm
@@ -44,12 +45,22 @@ def rehearse(
     out: Path,
     draws: int,
     reward: RewardSection = RewardSection(),
-) -> list[str]:
-    """Play `draws` attempts at a few tasks by the base as it is, write them to `out`, and say what would train."""
+    sft: SftSection | None = None,
+) -> Iterator[str]:
+    """Say what would train and be imitated, then have the base as it is play `draws` attempts at a few tasks.
+
+    What is slow comes last, and is announced: what is wrong with a file is said before.
+    """
     folder = read_address(config.target.model.removeprefix(SCHEME))
     base = open_base(folder, config.tune.device, full=config.tune.method == "full")
     form = ChatForm(config.target.model, folder.digest[:12], folder.sees)
     chosen = list(tasks[:TASKS])
+    if sft is not None:
+        place = TokenScribe(base, form), policy.playbook, folder.context
+        found = gather_traces(sft, env, chosen, *place, works_of(config))
+        few = f" (of {len(chosen)} tasks)" if sft.source == "oracle" else ""
+        yield f"to imitate, from {sft.source}{few}: {found}"
+    yield f"the base plays {len(chosen)} train tasks, {len(chosen) * draws} attempts; without a GPU that takes a while"
     temperature = policy.sampling.temperature if policy.sampling.temperature is not None else 1.0
     notes: list[str] = []
     limits = AttemptLimits(config.limits.turns, config.limits.tokens)
@@ -63,7 +74,7 @@ def rehearse(
     varied = sum(not group.flat for group in groups)
     told = f"{out / FILE}: {written} attempts at {len(groups)} tasks"
     told += f", rewards differ in {varied} of {len(groups)} groups" if draws > 1 else ""
-    return [*str(trains).splitlines(), *notes, told]
+    yield from (*str(trains).splitlines(), *notes, told)
 
 
 def _write(groups: Sequence[Group], reward: RewardSection, file: Path) -> int:
