@@ -388,9 +388,10 @@ def attempt_limits(config: PolicyConfig) -> AttemptLimits:
     )
 
 
-def works_of(config: PolicyConfig) -> Works:
-    """Who does the works of plays under this config: its sandbox, its servers of tools."""
-    return Works(lambda: open_named_sandbox(config.control.sandbox), mcp=mcp_servers(config))
+def works_of(config: PolicyConfig, processes: int = 0) -> Works:
+    """Who does the works of plays under this config: its sandbox, its servers of tools, processes for plain calls."""
+    sandbox = config.control.sandbox
+    return Works(lambda: open_named_sandbox(sandbox), mcp=mcp_servers(config), processes=processes)
 
 
 def open_named_sandbox(section: SandboxSection) -> Sandbox:

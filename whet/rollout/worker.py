@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from whet.source import module_from
+from whet.types import WorkResult
 
 HEADER = struct.Struct("!Q")
 
@@ -29,6 +30,7 @@ _OVERTIME = 5
 def main(settings: str) -> None:
     """Serves the socket whose number is in `settings`, with the module path of whoever started it."""
     told = json.loads(settings)
+    answer_of = _whole_answer if told["whole"] else _answer
     sys.path[:] = told["path"]
     channel = socket.socket(fileno=int(told["channel"]))
     born = os.getpid()
@@ -38,7 +40,7 @@ def main(settings: str) -> None:
         while header := source.read(HEADER.size):
             function, arguments, seconds = pickle.loads(source.read(HEADER.unpack(header)[0]))
             signal.alarm(math.ceil(seconds) + _OVERTIME)
-            answer = _answer(function, arguments)
+            answer = answer_of(function, arguments)
             if os.getpid() != born:  # a copy that the function made of us: only one of us may answer
                 os._exit(0)
             signal.alarm(0)
@@ -56,6 +58,17 @@ def _answer(function: str, arguments: dict[str, Any]) -> bytes:
         return _told("ended", end)
     except BaseException as error:  # noqa: BLE001 - the function's own, whatever it is: its answer
         return _told("raised", error)
+
+
+def _whole_answer(function: str, arguments: dict[str, Any]) -> bytes:
+    """What a function of our own returned or raised, as it is."""
+    from whet.rollout.works import call_function
+
+    result = call_function(function, arguments)
+    try:
+        return pickle.dumps(result)
+    except Exception as error:  # noqa: BLE001 - whatever a value raises that cannot be handed over
+        return pickle.dumps(WorkResult(error="lost", detail=f"{type(error).__name__}: {error}"))
 
 
 def _told(error: str, raised: BaseException) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import pickle
@@ -36,13 +37,15 @@ _MOST_ANSWER = 64 << 20
 class KillableWorker:
     """One process. It is used for one call at a time, and again for the next unless it had to be killed."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool = False) -> None:
+        """`whole`: it calls functions of our own, and what they return comes back as it is, not as plain data."""
+        self._whole = whole
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         self._channel = ours
         self.prepared: set[str] = set()
         with theirs:
-            settings = json.dumps({"channel": theirs.fileno(), "path": sys.path})
+            settings = json.dumps({"channel": theirs.fileno(), "path": sys.path, "whole": whole})
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _START, _HOME, settings],
                 pass_fds=[theirs.fileno()],
@@ -65,7 +68,11 @@ class KillableWorker:
             (size,) = HEADER.unpack(await self._exactly(HEADER.size))
             if size > _MOST_ANSWER:
                 raise ConnectionError("an answer of that size is none")
-            answer = json.loads(await self._exactly(size))
+            body = await self._exactly(size)
+        if self._whole:
+            result: WorkResult = pickle.loads(body)
+            return result
+        answer = json.loads(body)
         return WorkResult(answer.get("value"), answer.get("error", ""), answer.get("detail", ""))
 
     async def _exactly(self, size: int) -> bytes:
@@ -98,8 +105,9 @@ class KillableWorker:
 class KillableWorkers:
     """As many processes as there is work for at the same time, at most `width`; each is started when it is needed."""
 
-    def __init__(self, width: int | None = None) -> None:
+    def __init__(self, width: int | None = None, *, whole: bool = False) -> None:
         self._free = asyncio.Semaphore(width or max(2, os.cpu_count() or 1))
+        self._whole = whole
         self._idle: list[KillableWorker] = []
         self._busy: set[KillableWorker] = set()
 
@@ -131,7 +139,7 @@ class KillableWorkers:
             if worker.alive:
                 return worker
             worker.kill()
-        return await asyncio.to_thread(KillableWorker)
+        return await asyncio.to_thread(functools.partial(KillableWorker, whole=self._whole))
 
     async def _prepared(self, worker: KillableWorker, prepare: Any) -> WorkResult | None:
         """None where all is ready; otherwise what went wrong."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from whet.errors import FaultError, WhetError
 from whet.rollout.workers import KillableWorkers
 from whet.sandbox.base import Sandbox
+from whet.source import FILE_MODULE
 from whet.types import Fault, Work, WorkResult
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 MCP = "mcp"
 """The kind of work that a server of tools performs."""
 
+LONGEST = 86_400.0
+"""Seconds after which a call in a process of our own is given up, whatever its work's own deadline."""
+
 Performer = Callable[[Mapping[str, Any]], Awaitable[WorkResult]]
 
 
@@ -34,8 +38,14 @@ class Works:
     """Performs works by kind. `call` is built in; the sandbox is opened by the first work that needs it."""
 
     def __init__(
-        self, sandbox: Callable[[], Sandbox] | None = None, width: int = 32, mcp: Sequence[McpServer] = ()
+        self,
+        sandbox: Callable[[], Sandbox] | None = None,
+        width: int = 32,
+        mcp: Sequence[McpServer] = (),
+        processes: int = 0,
     ) -> None:
+        """`processes`: so many call what would be called in threads, where the caller's own thread is too dear to share
+        the interpreter with theirs."""
         self._performers: dict[str, Performer] = {
             "call": self._call,
             "killable": self._killable,
@@ -47,6 +57,8 @@ class Works:
         self._width = width
         self._pools: dict[str, Executor] = {}
         self._workers: KillableWorkers | None = None
+        self._processes = processes
+        self._helpers: KillableWorkers | None = None
         self._mcp_settings = mcp
         self._mcp: McpServers | None = None
 
@@ -71,8 +83,19 @@ class Works:
             raise FaultError(Fault("work_lost", job.kind, f"{type(error).__name__}: {error}")) from error
 
     async def _call(self, payload: Mapping[str, Any]) -> WorkResult:
+        if self._processes and payload["pool"] == "thread" and elsewhere(payload["function"]):
+            return await self._helped(payload)
         run = functools.partial(call_function, payload["function"], payload["arguments"])
         return await asyncio.get_running_loop().run_in_executor(self._pool(payload["pool"]), run)
+
+    async def _helped(self, payload: Mapping[str, Any]) -> WorkResult:
+        """In a process of our own that stays; one that is no longer waited for is killed."""
+        if self._helpers is None:
+            self._helpers = KillableWorkers(self._processes, whole=True)
+        result = await self._helpers.perform({**payload, "seconds": LONGEST})
+        if result.error in ("ended", "hung", "lost"):
+            raise FaultError(Fault("work_lost", "call", result.detail))
+        return result
 
     async def _killable(self, payload: Mapping[str, Any]) -> WorkResult:
         if self._workers is None:
@@ -118,6 +141,9 @@ class Works:
         if self._workers is not None:
             self._workers.close()
             self._workers = None
+        if self._helpers is not None:
+            self._helpers.close()
+            self._helpers = None
         for pool in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)
         self._pools.clear()
@@ -127,6 +153,12 @@ def _strongest() -> Sandbox:
     from whet.sandbox.isolation import open_sandbox
 
     return open_sandbox()
+
+
+def elsewhere(function: str) -> bool:
+    """Whether another process finds a function: one of a file that was loaded by its path it does not."""
+    where = function.partition(":")[0]
+    return where != "__main__" and not where.startswith(FILE_MODULE)
 
 
 def call_function(function: str, arguments: Mapping[str, Any]) -> WorkResult:

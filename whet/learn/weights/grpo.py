@@ -11,6 +11,7 @@ torn apart. Several GPUs are for one run each, or for a vLLM server that generat
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -59,6 +60,7 @@ from whet.rollout.workbench import Workbench
 from whet.types import Policy, Rollout, Score, Usage
 
 VERSION = "policy_version"
+MOST_HELPERS = 12
 
 
 def version_name(segment: int, step: int) -> str:
@@ -297,7 +299,7 @@ def grpo_segment(
     notes: list[str] = []
     seat = live, form, grpo.temperature, grpo.rows, notes.append
     speaking = LiveGenerator(*seat) if section.kind == "local" else VllmGenerator(*seat, section, facts)
-    with Workbench(works_of(config)) as bench, closing(speaking) as generator:
+    with Workbench(works_of(config, helpers_for(base.device))) as bench, closing(speaking) as generator:
         stage = PlayStage(env, replace(policy, sampling=sampling), limits, reward_of(config.reward), bench, beside)
         taken = int(order.snapshots.state().get("rollouts", 0))
         rollouts = GroupRollouts(
@@ -316,6 +318,12 @@ def grpo_segment(
     silent = [row["step"] for row in done.log if row.get("signal") == 0]
     warnings = [f"step {step}: no group's rewards differ, so nothing was learnt" for step in silent]
     return replace(done, trains=str(trains), told=(*done.told, *notes, *warnings))
+
+
+def helpers_for(device: str) -> int:
+    """Processes for the works of plays. Beside a GPU the thread that drives it must not wait for the interpreter, which
+    works in threads hold as often as it does; on a processor, training itself takes the cores."""
+    return min(MOST_HELPERS, (os.cpu_count() or 1) - 1) if device.startswith("cuda") else 0
 
 
 def supply_of(config: GrpoConfig, env: Environment, tasks: Sequence[int]) -> TaskSupply:

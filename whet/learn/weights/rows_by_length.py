@@ -3,7 +3,8 @@
 TRL pads all attempts of a generation to the longest of them, shuffles them and cuts the result into parts. Attempts at
 small and large problems then cost what the largest costs. Within one optimizer step the order of rows means nothing,
 and columns that hold padding alone mean nothing: neither changes the gradient, except under a loss that is normalised
-part by part (`bnpo`), whose rows stay where they are.
+part by part (`bnpo`), whose rows stay where they are. Rows of groups that teach nothing (half of a step, late in a
+training) are masked throughout, so what they say need not be read.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ def pack(parts: Sequence[Part], window: int, *, sort: bool = True) -> list[dict[
     """The same rows in as many parts; each `window` of them is one optimizer step. Images stay as they are."""
     if any(_unknown(part) for part in parts):
         return [dict(part) for part in parts]
+    parts = [_hushed(part) for part in parts]
     packed: list[dict[str, Any]] = []
     for start in range(0, len(parts), window):
         step = parts[start : start + window]
@@ -49,6 +51,22 @@ def trim(part: Part) -> dict[str, Any]:
         else:
             cut[name] = value[:, :completion]
     return cut
+
+
+def _hushed(part: Part) -> Part:
+    """Rows that nothing is learnt from, as short as a row can be: they fill their places in a step."""
+    learnt = part.get("tool_mask")
+    if learnt is None:
+        return part
+    silent = (part["completion_mask"] * learnt).sum(1, keepdim=True) == 0
+    prompt, completion = torch.zeros_like(part["prompt_mask"]), torch.zeros_like(part["completion_mask"])
+    prompt[:, -1:] = 1
+    completion[:, :1] = 1
+    return {
+        **part,
+        "prompt_mask": torch.where(silent, prompt, part["prompt_mask"]),
+        "completion_mask": torch.where(silent, completion, part["completion_mask"]),
+    }
 
 
 def _by_length(step: Sequence[Part]) -> list[dict[str, Any]]:

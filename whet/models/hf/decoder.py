@@ -92,6 +92,7 @@ class Decoder:
         self._running: list[_Sequence] = []
         self._refused: list[tuple[int, LimitReached]] = []
         self._next = self._delay = 0
+        self._reading = False
         self.read = 0
         """Tokens that were read so far, prompts and drawn ones."""
 
@@ -171,7 +172,7 @@ class Decoder:
 
     def _pass(self) -> list[tuple[int, RowResult | LimitReached]]:
         self._admit()
-        reading = any(sequence.reading for sequence in self._running)
+        self._reading = reading = any(sequence.reading for sequence in self._running)
         plain = all(sequence.plain for sequence in self._running)
         repeat = self._limits.stride if self._fast and plain and not reading else 1
         self._extend(repeat)
@@ -215,8 +216,14 @@ class Decoder:
             self._running.append(sequence)
 
     def _due(self) -> bool:
-        """Whether what waits is let in now. A pass that reads takes longer, so on a GPU a few come in together."""
+        """Whether what waits is let in now.
+
+        On a GPU a pass that reads draws one token where others draw `stride`. So whoever draws has a pass of those
+        after each that read, and where many draw a few come in together.
+        """
         drawing, waiting = len(self._running), len(self._waiting)
+        if self._fast and self._reading and drawing and not any(sequence.reading for sequence in self._running):
+            return False
         self._delay = self._delay + 1 if self._fast and waiting and drawing > 8 * waiting else 0
         return self._delay % PATIENCE == 0
 
