@@ -1,15 +1,22 @@
-"""A bench that is closed leaves nothing open, also what was still being opened."""
+"""A bench that is closed leaves nothing open, also what was still being opened; a process calls as a thread does."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
+import pytest
+
+from whet.envs.base import call
+from whet.errors import FaultError
 from whet.rollout.workbench import Workbench
-from whet.rollout.works import Works
+from whet.rollout.works import Works, elsewhere
 from whet.sandbox.base import Sandbox, Walls
+from whet.source import FILE_MODULE
 from whet.types import Work, WorkResult
 
 JOB = Work("sandbox", {"python": "pass"}, 0.05)
@@ -75,3 +82,43 @@ def test_one_that_cannot_be_opened_does_not_keep_a_bench_from_closing() -> None:
 
     with bench_of(broken) as bench:
         assert bench(JOB).error == "deadline"
+
+
+def in_processes(count: int = 2) -> Workbench:
+    bench = Workbench()
+    bench.works = Works(processes=count)
+    return bench
+
+
+def test_a_call_in_a_process_brings_what_a_thread_would_bring() -> None:
+    with in_processes() as beside, Workbench() as threads:
+        assert beside(call("datetime:timedelta", days=3)).value == timedelta(days=3)
+        for broken in (call("json:loads", s="{"), call("sys:exit"), call("json:none_such")):
+            assert beside(broken) == threads(broken)
+            assert beside(broken).error == "raised"
+        assert beside(call("os:getpid")).value != os.getpid() == threads(call("os:getpid")).value
+
+
+def test_one_that_ends_its_process_or_cannot_be_handed_over_is_a_fault_and_the_next_is_served() -> None:
+    with in_processes(1) as bench:
+        for lost in (call("os:_exit", status=3), call("_thread:allocate_lock")):
+            with pytest.raises(FaultError) as told:
+                bench(lost)
+            assert told.value.fault.kind == "work_lost"
+        assert bench(call("datetime:timedelta", days=1)).ok
+
+
+def test_one_that_outlasts_its_deadline_is_killed() -> None:
+    """A thread would go on; here its process group ends with it."""
+    with in_processes(1) as bench:
+        number = bench(call("os:getpid")).value
+        assert bench(call("subprocess:check_output", deadline=0.3, args=["sleep", "60"])).error == "deadline"
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+        assert bench(call("os:getpid")).value != number
+
+
+def test_functions_that_another_process_would_not_find_stay_in_threads() -> None:
+    assert elsewhere("whet.envs.ordebug.works:judge")
+    assert not elsewhere("__main__:judge")
+    assert not elsewhere(f"{FILE_MODULE}abc:judge")

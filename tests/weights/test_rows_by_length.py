@@ -10,8 +10,9 @@ import torch
 from test_grpo_loss import trainer
 
 from whet.learn.weights.grpo import VERSION, PlayTrainer
+from whet.learn.weights.mix import SftMix
 from whet.learn.weights.presets import GRPO_PRESETS, PresetName
-from whet.learn.weights.rows_by_length import pack, trim
+from whet.learn.weights.rows_by_length import _parted, pack, trim
 
 PROMPTS, COMPLETIONS = (2, 9, 3, 8, 2, 9, 4, 8), (12, 3, 2, 5, 4, 12, 3, 2)
 
@@ -43,8 +44,9 @@ def parts(window: int = 4) -> list[dict[str, Any]]:
 def gradient(made: PlayTrainer, batches: list[dict[str, Any]]) -> tuple[float, torch.Tensor]:
     made.model.zero_grad()
     made.current_gradient_accumulation_steps = made.args.steps_per_generation = len(batches)
+    made.args.gradient_accumulation_steps = len(batches)
     total = 0.0
-    for batch in batches:
+    for made._step, batch in enumerate(batches):
         loss = made.compute_loss(made.model, batch)
         loss.backward()
         total += float(loss.detach())
@@ -101,11 +103,71 @@ def test_training_goes_through_packed_parts(base: Path, tmp_path: Path, monkeypa
     monkeypatch.setattr(
         made, "_generate_and_score_completions", lambda _: {**whole, "num_items_in_batch": torch.tensor(30)}
     )
-    made._step = 0
     widths = []
     for step in range(4):
         made._step = step
         part = made._prepare_inputs([{}])
-        widths.append(part["prompt_ids"].shape[1] + part["completion_ids"].shape[1])
-    assert widths == sorted(widths)
-    assert widths[0] < widths[-1]
+        widths.append((part["prompt_ids"].shape[1] + part["completion_ids"].shape[1]) * len(part["prompt_ids"]))
+    assert widths == [2 * 21, 3 * 14, 3 * 8, 0]
+
+
+@pytest.mark.parametrize("name", ["dynamic", "token_loss"])
+def test_rows_that_teach_nothing_are_not_read_and_count_all_the_same(
+    base: Path, tmp_path: Path, name: PresetName
+) -> None:
+    """A silent row has an empty mask; a mean over rows still divides by it."""
+    made = trainer(base, tmp_path, name)
+
+    def hushed() -> list[dict[str, Any]]:
+        return [
+            {**part, "tool_mask": part["tool_mask"] * torch.tensor([[1], [number % 2]])}
+            for number, part in enumerate(parts())
+        ]
+
+    packed = pack(hushed(), 4)
+    assert sum(len(part["advantages"]) for part in packed) == 6
+    assert len(packed) == 4
+    loss, grad = gradient(made, hushed())
+    packed_loss, packed_grad = gradient(made, packed)
+    assert packed_loss == pytest.approx(loss, rel=1e-4, abs=1e-6)
+    torch.testing.assert_close(packed_grad, grad, rtol=1e-3, atol=1e-5)
+
+
+def test_a_step_of_which_nothing_teaches_has_no_gradient(base: Path, tmp_path: Path) -> None:
+    made = trainer(base, tmp_path, "dynamic")
+    silent = [{**part, "tool_mask": torch.zeros_like(part["tool_mask"])} for part in parts()]
+    loss, grad = gradient(made, pack(silent, 4))
+    assert loss == 0.0
+    assert not grad.any()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_part_takes_more_memory_than_one_of_the_longest_rows(seed: int) -> None:
+    chance = torch.Generator().manual_seed(seed)
+    reach = torch.randint(1, 300, (64,), generator=chance)
+    lengths = reach + torch.randint(1, 900, (64,), generator=chance)
+    learnt = (torch.rand(64, generator=chance) < 0.6).tolist()
+    parted = _parted(lengths.tolist(), reach.tolist(), learnt, 4)
+    assert sorted(at for part in parted for at in part) == [at for at in range(64) if learnt[at]]
+    assert len(parted) <= 16
+    for part in parted:
+        assert len(part) * max(lengths[part]) <= 4 * max(lengths)
+        assert len(part) * max(reach[part]) <= 4 * max(reach)
+    assert len(parted) <= -(-sum(learnt) // 4)
+
+
+def test_short_rows_share_parts() -> None:
+    """A step with a few long attempts and many short ones: a fifth of the parts that equally many rows would make."""
+    lengths = [2000] * 16 + [400] * 240
+    parted = _parted(lengths, [length // 4 for length in lengths], [True] * 256, 16)
+    assert [len(part) for part in parted] == [16, 80, 80, 80]
+
+
+def test_what_is_imitated_beside_them_counts_once_in_a_step(base: Path, tmp_path: Path) -> None:
+    made = trainer(base, tmp_path, "dynamic")
+    plain, _ = gradient(made, pack(parts(), 4))
+    rows = [{"input_ids": [7, 8, 9, 10], "labels": [-100, 8, 9, 10]}] * 2
+    made.mix = SftMix(rows, 0.5, 2, 0, 0)
+    with torch.no_grad():
+        imitated = float(made.mix.loss(made.model, 0))
+    assert gradient(made, pack(parts(), 4))[0] == pytest.approx(plain + 0.5 * imitated, rel=1e-4)

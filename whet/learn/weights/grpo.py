@@ -34,7 +34,7 @@ from whet.learn.weights.live import LiveGenerator
 from whet.learn.weights.mix import SftMix
 from whet.learn.weights.plays import BesidePlayer, PlayStage, play_groups
 from whet.learn.weights.rewards import reward_of
-from whet.learn.weights.rows_by_length import pack
+from whet.learn.weights.rows_by_length import SHARE, pack
 from whet.learn.weights.segment import (
     SavesWhole,
     SegmentClock,
@@ -177,7 +177,8 @@ class PlayTrainer(SavesWhole, GRPOTrainer):  # type: ignore[misc]
         if not self.model.training or self._buffered_inputs is before:
             return part
         window = self.args.gradient_accumulation_steps
-        self._buffered_inputs = pack(self._buffered_inputs, window, sort=self.loss_type != "bnpo")
+        whole = self.loss_type != "bnpo" and not self.args.entropy_coef  # neither is a mean over a part's tokens
+        self._buffered_inputs = pack(self._buffered_inputs, window, sort=whole)
         return self._buffered_inputs[self._step % self.args.steps_per_generation]
 
     def _get_per_token_logps_and_entropies(
@@ -192,6 +193,17 @@ class PlayTrainer(SavesWhole, GRPOTrainer):  # type: ignore[misc]
         return rows.back(logps), None if entropies is None else rows.back(entropies), other
 
     def _compute_loss(self, model: Any, inputs: Any) -> Any:
+        loss = self._loss_of(model, inputs)
+        if self.mix is None or self._step % self.args.gradient_accumulation_steps:
+            return loss
+        imitated = self.mix.loss(model, self.state.global_step)  # once for all parts of a step
+        self._metrics["train"]["sft_loss"].append(float(imitated.detach()))
+        return loss + self.mix.weight * imitated
+
+    def _loss_of(self, model: Any, inputs: Any) -> Any:
+        share = inputs.get(SHARE, 1.0)
+        if not share:  # a part without rows
+            return 0.0 * next(tensor for tensor in model.parameters() if tensor.requires_grad).sum()
         ages = self.state.global_step - inputs[VERSION]
         if int(ages.max()) >= self.most_age or int(ages.min()) < 0:
             raise WhetError(
@@ -199,12 +211,7 @@ class PlayTrainer(SavesWhole, GRPOTrainer):  # type: ignore[misc]
                 f"{int(inputs[VERSION].min())}; at most {self.most_age} steps may be taken from one batch"
             )
         loss = super()._compute_loss(model, inputs)
-        if self.mix is None:
-            return loss
-        imitated = self.mix.loss(model, self.state.global_step)
-        self._metrics["train"]["sft_loss"].append(float(imitated.detach()))
-        # Once for each part of a step, all of which are added up.
-        return loss + self.mix.weight * imitated / self.current_gradient_accumulation_steps
+        return loss if self.loss_type == "dapo" else loss * share  # dapo's is a sum over tokens, others' a mean of rows
 
 
 def grpo_arguments(config: GrpoConfig, order: SegmentOrder, work: Path, device: str) -> TrlGrpoConfig:

@@ -1,10 +1,12 @@
-"""Rows of a batch of attempts put together by length, so that little of what goes through the model is padding.
+"""Rows of a batch of attempts put together by length, in as few parts as fit.
 
-TRL pads all attempts of a generation to the longest of them, shuffles them and cuts the result into parts. Attempts at
-small and large problems then cost what the largest costs. Within one optimizer step the order of rows means nothing,
-and columns that hold padding alone mean nothing: neither changes the gradient, except under a loss that is normalised
-part by part (`bnpo`), whose rows stay where they are. Rows of groups that teach nothing (half of a step, late in a
-training) are masked throughout, so what they say need not be read.
+TRL pads all attempts of a generation to the longest of them, shuffles them and cuts the result into parts of equally
+many. Attempts at small and large problems then cost what the largest costs, and a small model takes as long for a part
+of few tokens as for one of many. Within one optimizer step the order of rows means nothing, columns of padding mean
+nothing, and rows of groups that teach nothing (half of a step, late in a training) are masked throughout. So a part
+takes as many rows as are no larger together than a part of the longest would be; parts that are left over hold none.
+What a part's rows are of the step's is its `share`: a loss that is a mean over the rows of a part is weighed by it.
+Where a loss is normalised by the tokens of a part, rows stay where they are.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ COMPLETION = (
 )
 BY_ROW = ("advantages", "policy_version")
 WHOLE = ("num_items_in_batch",)
+SHARE = "share"
 
 Part = Mapping[str, Any]
 
@@ -29,11 +32,10 @@ def pack(parts: Sequence[Part], window: int, *, sort: bool = True) -> list[dict[
     """The same rows in as many parts; each `window` of them is one optimizer step. Images stay as they are."""
     if any(_unknown(part) for part in parts):
         return [dict(part) for part in parts]
-    parts = [_hushed(part) for part in parts]
     packed: list[dict[str, Any]] = []
     for start in range(0, len(parts), window):
         step = parts[start : start + window]
-        packed += [trim(part) for part in (_by_length(step) if sort else step)]
+        packed += _by_length(step) if sort else [trim(part) for part in step]
     return packed
 
 
@@ -53,35 +55,49 @@ def trim(part: Part) -> dict[str, Any]:
     return cut
 
 
-def _hushed(part: Part) -> Part:
-    """Rows that nothing is learnt from, as short as a row can be: they fill their places in a step."""
-    learnt = part.get("tool_mask")
-    if learnt is None:
-        return part
-    silent = (part["completion_mask"] * learnt).sum(1, keepdim=True) == 0
-    prompt, completion = torch.zeros_like(part["prompt_mask"]), torch.zeros_like(part["completion_mask"])
-    prompt[:, -1:] = 1
-    completion[:, :1] = 1
-    return {
-        **part,
-        "prompt_mask": torch.where(silent, prompt, part["prompt_mask"]),
-        "completion_mask": torch.where(silent, completion, part["completion_mask"]),
-    }
-
-
 def _by_length(step: Sequence[Part]) -> list[dict[str, Any]]:
-    sizes = [part["prompt_ids"].shape[0] for part in step]
+    """The rows of a step that teach something, the longest first; each part with its share of all rows, per part."""
     joined = {
         name: value if value is None or name in WHOLE else torch.cat([part[name] for part in step])
         for name, value in step[0].items()
     }
-    lengths = joined["prompt_mask"].sum(1) + _reach(joined["completion_mask"])
-    order = torch.argsort(lengths, stable=True)
-    rows = {
-        name: [value] * len(sizes) if value is None or name in WHOLE else value[order].split(sizes)
-        for name, value in joined.items()
-    }
-    return [{name: values[at] for name, values in rows.items()} for at in range(len(sizes))]
+    most = step[0]["prompt_ids"].shape[0]
+    reach = _reach(joined["completion_mask"])
+    lengths = joined["prompt_mask"].sum(1) + reach
+    places = _parted(lengths.tolist(), reach.tolist(), _learnt(joined).tolist(), most)
+    total = len(lengths)
+    packed = []
+    for at in range(len(step)):
+        rows = torch.tensor(places[at] if at < len(places) else [], dtype=torch.long, device=lengths.device)
+        part = {name: value if value is None or name in WHOLE else value[rows] for name, value in joined.items()}
+        packed.append({**(trim(part) if len(rows) else part), SHARE: len(rows) * len(step) / total})
+    return packed
+
+
+def _parted(lengths: Sequence[int], reach: Sequence[int], learnt: Sequence[bool], most: int) -> list[list[int]]:
+    """Which rows go together: as many as have no more places, read or scored, than `most` of the longest.
+
+    A part has at least `most` rows as long as there are any, so there are never more parts than there were.
+    """
+    order = [at for at in sorted(range(len(lengths)), key=lambda at: -lengths[at]) if learnt[at]]
+    longest, widest = max(lengths, default=0), max(reach, default=0)
+    parts: list[list[int]] = []
+    wide = 0
+    for at in order:
+        wide = max(wide, reach[at])
+        own = parts[-1] if parts else []
+        rows = len(own) + 1
+        if not own or (rows > most and (rows * lengths[own[0]] > most * longest or rows * wide > most * widest)):
+            parts.append(own := [])
+            wide = reach[at]
+        own.append(at)
+    return parts
+
+
+def _learnt(rows: Part) -> torch.Tensor:
+    """Which rows have any token that is learnt from."""
+    mask, own = rows["completion_mask"], rows.get("tool_mask")
+    return (mask if own is None else mask * own).any(1)
 
 
 def _reach(mask: torch.Tensor) -> torch.Tensor:
