@@ -53,9 +53,12 @@ class TokenScribe:
         self._renderer = Renderer(base.processor, base.ends)
 
     def taken_down(self, request: Request, reply: Reply) -> Reply:
-        """`reply` with the prompt that it answers and with its own tokens, the end of the turn among them."""
+        """`reply` with the prompt that it answers and with its own tokens, the end of the turn among them.
+
+        What was said before was taken down here too, so whose tokens came before need not be looked into.
+        """
         said = fenced.spoken((*request.messages, reply.as_message()), request.tools, request.must_call)[-1].text
-        prompt = self._renderer.ids(self._form.prompt(request))
+        prompt = self._renderer.ids(self._form.prompt(request), own=True)
         tokenizer = self._base.tokenizer
         drawn = [*tokenizer(said, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
         return replace(reply, prompt_ids=tuple(prompt), completion_ids=tuple(drawn), logprobs=())
