@@ -70,6 +70,7 @@ SAMPLING = (
     "target.sampling.max_tokens=384",
     f"control.target.slots={SLOTS}",
     f"control.target.context={CONTEXT}",
+    f"control.processes={min(12, max(0, (os.cpu_count() or 1) - 4))}",
     "eval.floor=false",
 )
 

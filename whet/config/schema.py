@@ -128,6 +128,11 @@ class ControlSection(Section):
     concurrency: int | None = Field(
         default=None, ge=1, description="attempts at once; default: 64, or the model's width"
     )
+    processes: int | None = Field(
+        default=None,
+        ge=0,
+        description="processes for what plays compute; default: threads, in training on a GPU up to 12",
+    )
     deadline: float = Field(default=900.0, gt=0, description="seconds for one attempt")
     call_timeout: float = Field(default=600.0, gt=0, description="seconds for one reply, retries included")
     patience: int = Field(default=25, ge=0, description="faults in a row after which the run stops; 0: never")

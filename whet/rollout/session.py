@@ -389,8 +389,12 @@ def attempt_limits(config: PolicyConfig) -> AttemptLimits:
 
 
 def works_of(config: PolicyConfig, processes: int = 0) -> Works:
-    """Who does the works of plays under this config: its sandbox, its servers of tools, processes for plain calls."""
-    sandbox = config.control.sandbox
+    """Who does the works of plays under this config: its sandbox, its servers of tools, processes for plain calls.
+
+    `processes` are as many as are best here, where the config does not say.
+    """
+    sandbox, asked = config.control.sandbox, config.control.processes
+    processes = processes if asked is None else asked
     return Works(lambda: open_named_sandbox(sandbox), mcp=mcp_servers(config), processes=processes)
 
 
