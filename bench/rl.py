@@ -13,7 +13,6 @@ GPU at a time make each slower, so they are compared as they ran: side by side.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -31,6 +30,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from arm_options import arm_parser, read_arm_options
 from together import together
 
 import whet
@@ -340,20 +340,11 @@ def _by_rung(made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("warm", "arm", "collect"))
-    parser.add_argument("name", nargs="?", default="")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--set", action="append", default=[], dest="overrides")
+    parser = arm_parser(__doc__, ("warm", "arm", "collect"), tuple(ARMS), "ordebug_rl.json")
     parser.add_argument("--rungs", default=",".join(RUNGS))
-    parser.add_argument("--label", default="")
-    parser.add_argument("--out", type=Path, default=HERE / "results" / "ordebug_rl.json")
     parser.add_argument("--checkpoint", type=Path, help="of a training that was cut short: measured as it is")
-    given = parser.parse_args()
-    given.work.mkdir(parents=True, exist_ok=True)
-    work, rungs = given.work.resolve(), [name for name in given.rungs.split(",") if name]
+    given, work = read_arm_options(parser)
+    rungs = [name for name in given.rungs.split(",") if name]
     if given.what == "warm":
         worked_attempts(work, given.processes)
         warm(given.processes, rungs)

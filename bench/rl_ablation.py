@@ -16,7 +16,6 @@ cells with the adapter. The test split stays closed.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -28,7 +27,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from rl import CONFIGS, HERE, SAMPLING, TABLE, KeptOpen, _made, _parts
+from arm_options import arm_parser, read_arm_options
+from rl import CONFIGS, SAMPLING, TABLE, KeptOpen, _made, _parts
 from rl_arm import BASE, arms_of, circumstances, keep, kept, train_arm
 from together import together
 
@@ -260,21 +260,12 @@ def _cell(cell: str, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("warm", "all", "arm", "start", "gradient", "collect"))
-    parser.add_argument("name", nargs="?", default="", choices=("", *GRPO_PRESETS, *CURRICULA))
-    parser.add_argument("--seed", type=int, default=0)
+    what = ("warm", "all", "arm", "start", "gradient", "collect")
+    parser = arm_parser(__doc__, what, (*GRPO_PRESETS, *CURRICULA), "ablation.json")
     parser.add_argument("--seconds", type=float, default=75.0, help="of training, for each arm")
     parser.add_argument("--until", type=float, default=1500.0, help="all: seconds after which no arm is begun")
-    parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--adapter", type=Path, help="of imitation; default: sft_0/adapter of the work folder")
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--set", action="append", default=[], dest="overrides")
-    parser.add_argument("--out", type=Path, default=HERE / "results" / "ablation.json")
-    parser.add_argument("--device", default="", help="what it ran on, in words, for the results")
-    given = parser.parse_args()
-    given.work.mkdir(parents=True, exist_ok=True)
-    work = given.work.resolve()
+    given, work = read_arm_options(parser)
     adapter = (given.adapter or work / "sft_0" / "adapter").resolve()
     if given.what == "warm":
         warm(given.processes)
@@ -286,10 +277,8 @@ def main() -> None:
         gradient(work, adapter)
     elif given.what == "all":
         run_all(work, adapter, given.seconds, given.until, given.overrides)
-    elif given.name:
-        run_arm(given.name, given.seed, work, adapter, given.seconds, given.overrides)
     else:
-        parser.error(f"name an arm: {', '.join((*GRPO_PRESETS, *CURRICULA))}")
+        run_arm(given.name, given.seed, work, adapter, given.seconds, given.overrides)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ that is seldom valid releases little: read its false releases beside its validit
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -25,6 +24,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from arm_options import arm_parser, read_arm_options
 from rl import CONFIGS, HERE, KeptOpen, _keep_adapter, _say
 
 import whet
@@ -219,22 +219,9 @@ def collect(work: Path, out: Path, device: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("arm", "collect"))
-    parser.add_argument("name", nargs="?", default="", choices=("", *ARMS))
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--set", action="append", default=[], dest="overrides")
-    parser.add_argument("--label", default="")
-    parser.add_argument("--out", type=Path, default=HERE / "results" / "groupqc_rl.json")
-    parser.add_argument("--device", default="", help="what it ran on, in words, for the results")
-    given = parser.parse_args()
-    given.work.mkdir(parents=True, exist_ok=True)
-    work = given.work.resolve()
+    given, work = read_arm_options(arm_parser(__doc__, ("arm", "collect"), tuple(ARMS), "groupqc_rl.json"))
     if given.what == "collect":
         collect(work, given.out, given.device)
-    elif not given.name:
-        parser.error(f"name an arm: {', '.join(ARMS)}")
     else:
         run_arm(given.name, given.seed, work, given.overrides, given.label)
 

@@ -14,7 +14,6 @@ goes on without them.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -25,7 +24,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rl import CONFIGS, HERE, KeptOpen
+from arm_options import arm_parser, read_arm_options
+from rl import CONFIGS, KeptOpen
 from rl_arm import BASE, arms_of, circumstances, keep, kept, train_arm
 from soup_author import write_attempts
 from together import together
@@ -149,26 +149,13 @@ def by_seed(made: Sequence[Mapping[str, Any]], rung: str) -> dict[str, list[floa
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("warm", "arm", "collect"))
-    parser.add_argument("name", nargs="?", default="", choices=("", *ARMS))
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--set", action="append", default=[], dest="overrides")
+    parser = arm_parser(__doc__, ("warm", "arm", "collect"), tuple(ARMS), "soup_rl.json")
     parser.add_argument("--rungs", default=",".join(RUNGS))
-    parser.add_argument("--label", default="")
-    parser.add_argument("--out", type=Path, default=HERE / "results" / "soup_rl.json")
-    parser.add_argument("--device", default="", help="what it ran on, in words, for the results")
-    given = parser.parse_args()
-    given.work.mkdir(parents=True, exist_ok=True)
-    work = given.work.resolve()
+    given, work = read_arm_options(parser)
     if given.what == "warm":
         warm(work, given.processes)
     elif given.what == "collect":
         collect(work, given.out, given.device)
-    elif not given.name:
-        parser.error(f"name an arm: {', '.join(ARMS)}")
     else:
         run_arm(given.name, given.seed, work, given.overrides, given.rungs.split(","), given.label)
 
