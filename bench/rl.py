@@ -94,6 +94,10 @@ ARMS = {
 }
 
 
+EQUAL = ("sft_equal_time", "rejection_sft", "grpo_one_step")
+"""Arms that train for as long as `grpo` of the same seed did, with what they played beforehand."""
+
+
 # ---------------------------------------------------------------------------------------------- problems, beforehand
 
 
@@ -168,7 +172,7 @@ def run_arm(
         told["checkpoint"] = checkpoint.name
         model = f"{BASE}+{place / 'adapter'}"
     elif arm.config:
-        told |= _trained(arm, seed, work, place, overrides)
+        told |= _trained(name, seed, work, place, overrides)
         model = f"{BASE}+{place / 'adapter'}"
     place.mkdir(parents=True, exist_ok=True)
     found.write_text(json.dumps(told, indent=1))
@@ -198,14 +202,19 @@ def _circumstances(name: str) -> dict[str, Any]:
     }
 
 
-def _trained(arm: Arm, seed: int, work: Path, place: Path, overrides: Sequence[str]) -> dict[str, Any]:
+def _trained(name: str, seed: int, work: Path, place: Path, overrides: Sequence[str]) -> dict[str, Any]:
+    arm, played = ARMS[name], 0.0
     given = [*arm.overrides, f"train.seed={seed}", f"target.model={BASE}"]
     if arm.after:
         given.append(f"target.model={BASE}+{work / f'{arm.after}_{seed}' / 'adapter'}")
     if "sft.source=run" in arm.overrides:
+        began = time.monotonic()
         given.append(f"sft.path={_own_plays(work, seed, place)}")
+        played = time.monotonic() - began
     elif arm.config == "ordebug_sft.toml":
         given.append(f"sft.path={work / 'traces.jsonl'}")
+    if name in EQUAL:
+        given += _as_long_as_grpo(name, seed, work, played)
     began = time.monotonic()
     run = whet.train(
         CONFIGS / arm.config, overrides=[*given, *overrides], runs=place / "runs", name="train", watch=_say
@@ -216,13 +225,26 @@ def _trained(arm: Arm, seed: int, work: Path, place: Path, overrides: Sequence[s
     _keep_adapter(Path(last.partition("+")[2]), place / "adapter")
     return {
         "config": arm.config,
-        "seconds": run.summary["train_seconds"],
+        "seconds": run.summary["train_seconds"] + played,
         "wall": round(time.monotonic() - began, 1),
         "steps": len(log),
         "log": log,
         "rollouts": run.summary["train_rollouts"],
         "stopped": run.stopped,
     }
+
+
+def _as_long_as_grpo(name: str, seed: int, work: Path, played: float) -> list[str]:
+    """How long an arm trains. Imitation has its rate go down over as many steps as will fit, by its own pace."""
+    made = work / f"grpo_{seed}" / "arm.json"
+    if not made.exists():
+        raise SystemExit(f"{name} takes as long as grpo of seed {seed}, which has not been made")
+    left = json.loads(made.read_text())["seconds"] - played
+    steps = 1000
+    if ARMS[name].config == "ordebug_sft.toml":
+        first = json.loads((work / f"sft_{seed}" / "arm.json").read_text())
+        steps = max(1, round(left * first["steps"] / first["seconds"]))
+    return [f"tune.seconds={left:.1f}", f"tune.steps={steps}", f"tune.segment={steps}"]
 
 
 def _say(course: Any) -> None:

@@ -20,6 +20,7 @@ pytest.importorskip("bs4")
 pytest.importorskip("highspy")
 
 import results  # noqa: E402
+import rl  # noqa: E402
 import rl_ablation  # noqa: E402
 import rl_arm  # noqa: E402
 import rl_soup  # noqa: E402
@@ -202,3 +203,15 @@ def test_every_problem_that_arms_ask_for_is_made_beforehand(monkeypatch: pytest.
     assert {args["cell"] for args in select if "cell" in args} == set(rl_ablation.CELL_NAMES)
     assert {args["type"] for args in select if "type" in args} == {"A", "B", "C", "D"}
     assert {args["size"] for args in select if "type" not in args and "size" in args} == set(rl_ablation.SIZES)
+
+
+def test_arms_of_equal_time_take_what_grpo_took_with_what_they_played(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="grpo of seed 1"):
+        rl._as_long_as_grpo("rejection_sft", 1, tmp_path, 0.0)
+    for arm, seconds, steps in (("grpo_1", 500.0, 40), ("sft_1", 100.0, 400)):
+        (tmp_path / arm).mkdir()
+        (tmp_path / arm / "arm.json").write_text(json.dumps({"seconds": seconds, "steps": steps}))
+    told = rl._as_long_as_grpo("rejection_sft", 1, tmp_path, 80.0)
+    assert told == ["tune.seconds=420.0", "tune.steps=1680", "tune.segment=1680"]
+    assert rl._as_long_as_grpo("grpo_one_step", 1, tmp_path, 0.0)[0] == "tune.seconds=500.0"
+    assert set(rl.EQUAL) == {name for name, arm in rl.ARMS.items() if arm.after} - {"grpo"}
