@@ -123,6 +123,11 @@ def named_day(written: WrittenRule) -> Day | None:
         return None
 
 
+def without_day(text: str) -> str:
+    """The words of a rule, the same whatever day it names."""
+    return _DAY.sub("", text)
+
+
 def _with_day(written: WrittenRule, named: Day, day: Day) -> WrittenRule:
     old, new = (datetime.date.fromordinal(number).isoformat() for number in (named, day))
     return WrittenRule(written.text.replace(old, new), _replaced(written.predicate, old, new))

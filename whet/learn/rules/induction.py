@@ -125,11 +125,15 @@ def odds(fixed: int, broken: float) -> float:
     return (fixed + 0.5) / (broken + 0.5)
 
 
-def mine(language: RuleLanguage, attempts: Sequence[PoolAttempt], told: Sequence[Rule] = ()) -> list[MinedRule]:
-    """Every rule worth bringing beside those that are `told` already, the best first."""
+def mine(
+    language: RuleLanguage, attempts: Sequence[PoolAttempt], told: Sequence[Rule] = (), verdict: str = ""
+) -> list[MinedRule]:
+    """Every rule worth bringing beside those that are `told` already, the best first; of one `verdict` where asked."""
     tasks = [attempt.task for attempt in attempts]
     found: list[MinedRule] = []
     for opening in language.openings(tasks):
+        if verdict not in ("", opening.verdict):
+            continue
         stakes = at_stake(opening, attempts, _overruled(language, opening, tasks, told))
         if stakes.fixable.bit_count() < SUPPORT:
             continue

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from whet.envs.language import RuleLanguage, WrittenRule
 from whet.learn.rules.book import Operation, same_words
-from whet.learn.rules.days import day_posterior
-from whet.learn.rules.induction import RELEASED, MinedRule, fires_of, mine
+from whet.learn.rules.days import day_posterior, without_day
+from whet.learn.rules.induction import LENGTH, RELEASED, MinedRule, fires_of, mine
 from whet.learn.rules.predicate import verdict_by, verdict_of
 from whet.learn.rules.types import PoolAttempt, RuleStep, TriedOperation
 from whet.types import Rule
@@ -30,6 +31,9 @@ MOVED = 1.0
 MENDED = 2.0
 """Tickets of the pool, less the price of those put wrong, that a rule must mend to be brought in another's place."""
 
+LOOKED_AT = 4
+"""Rules that are held against one of the book, whatever day they name."""
+
 SHARED = 0.5
 """Of the tickets that the narrower of two rules speaks of, the share that both must for one to replace the other."""
 
@@ -39,17 +43,16 @@ def updates(
 ) -> Iterator[tuple[float, Operation]]:
     """Every rule of these that could be worded better, with the tickets that this is worth."""
     tried = {same_words(known.operation.text) for known in barred(step)}
+    tried |= {same_words(rule.text) for rule in step.book.active}
     for rule in step.book.learnt:
         if rule.predicate is None or rule.id not in standing:
             continue
         others = [other for other in step.book.learnt if other is not rule]
         held = WrittenRule(rule.text, rule.predicate)
         brought = (_moved(language, step, attempts, held, others), _instead(language, step, attempts, rule, others))
-        for worth, written, said in filter(None, brought):
-            words = same_words(written.text)
-            if words in tried or words == same_words(rule.text):
-                continue
-            tried.add(words)
+        fresh = [found for found in brought if found is not None and same_words(found[1].text) not in tried]
+        if fresh:
+            worth, written, said = max(fresh, key=lambda found: found[0])
             made = Operation("update", written.text, rule.id, reason=said, predicate=written.predicate)
             yield worth, replace(made, scope=rule.scope, source=MINER)
 
@@ -75,19 +78,33 @@ def _instead(
     language: RuleLanguage, step: RuleStep, attempts: Sequence[PoolAttempt], rule: Rule, others: Sequence[Rule]
 ) -> Found | None:
     """The best rule that would be mined if the book were without this one, where it is about the same tickets."""
-    assert rule.predicate is not None
+    said = [verdict_of(language, rule, attempt.task) for attempt in attempts]
+    verdict = next(filter(None, said), None)
+    if verdict is None:
+        return None
+    fires = sum(1 << place for place, word in enumerate(said) if word is not None)
     left = [_without(language, rule, others, attempt, step.env.tie) for attempt in attempts]
-    fires = fires_of(language, WrittenRule(rule.text, rule.predicate), [attempt.task for attempt in attempts])
-    for mined in mine(language, left, others):
-        least = min(mined.fires.bit_count(), fires.bit_count())
-        if (mined.fires & fires).bit_count() < max(1.0, SHARED * least):
-            continue
+    best: tuple[float, Found] | None = None
+    for mined in islice(_about(mine(language, left, others, verdict), fires), LOOKED_AT):
         new = on_its_day(language, step, left, mined, others)
         made = Rule(rule.id, new.written.text, predicate=new.written.predicate)
         mended, harmed, price = _balance(language, attempts, (*others, rule), (*others, made), step.env.tie)
-        said = f"of {mended + harmed} tickets on which the two differ it puts {mended} right and {harmed} wrong"
-        return (mended - price, new.written, said) if mended - price >= MENDED else None
-    return None
+        why = f"of {mended + harmed} tickets on which the two differ it puts {mended} right and {harmed} wrong"
+        worth = mended - price - LENGTH * new.features
+        if mended - price >= MENDED and (best is None or worth > best[0]):
+            best = worth, (mended - price, new.written, why)
+    return best[1] if best is not None else None
+
+
+def _about(found: Sequence[MinedRule], fires: int) -> Iterator[MinedRule]:
+    """Those that speak of the same tickets as another rule, each once whatever its day."""
+    seen: set[str] = set()
+    for mined in found:
+        least = min(mined.fires.bit_count(), fires.bit_count())
+        dayless = without_day(mined.written.text)
+        if (mined.fires & fires).bit_count() >= max(1.0, SHARED * least) and dayless not in seen:
+            seen.add(dayless)
+            yield mined
 
 
 def _without(
