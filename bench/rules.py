@@ -1,6 +1,7 @@
 """Rule search on missions with planted conventions and one rule that is too strict, judged by a simulated reviewer.
 
     python bench/rules.py [--quick] [--json FILE] [--workers N] [--seeds N] [--first N] [--raw FILE [--kept]]
+                          [--kind NAME ...] [--level SHARE ...]
 
 The reviewer goes by the checklist and by its book, overlooks a rule in one draw of ten, turns a verdict in 3 of 100,
 and tosses a coin over tickets that show something good and bad at once. Verdicts are votes of three. The miner
@@ -224,6 +225,16 @@ def plans(seeds: Sequence[int]) -> list[tuple[RunPlan, ...]]:
     return found
 
 
+def wanted(
+    planned: Sequence[tuple[RunPlan, ...]], kinds: Sequence[str] | None, levels: Sequence[float] | None
+) -> list[tuple[RunPlan, ...]]:
+    """The runs of these kinds at these levels, all where none are named."""
+    return [
+        tuple(plan for plan in world if (not kinds or plan.kind in kinds) and (not levels or plan.ambiguous in levels))
+        for world in planned
+    ]
+
+
 def known_runs(raw: Path | None) -> dict[RunPlan, RunFigures]:
     """The runs that a file of before holds."""
     lines = raw.read_text().splitlines() if raw is not None and raw.exists() else []
@@ -240,9 +251,11 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1, help="processes side by side")
     parser.add_argument("--seeds", type=int, help="worlds; by default 30, with --quick 3")
     parser.add_argument("--first", type=int, default=200, help="the first world")
+    parser.add_argument("--kind", action="append", help="only these runs: whet, published, …; by default all")
+    parser.add_argument("--level", type=float, action="append", help="only these shares of ambiguous tickets")
     given = parser.parse_args()
     seeds = range(given.first, given.first + (given.seeds or (3 if given.quick else 30)))
-    planned, known = plans(seeds), known_runs(given.raw)
+    planned, known = wanted(plans(seeds), given.kind, given.level), known_runs(given.raw)
     left = [tuple(plan for plan in world if plan not in known) for world in planned if not given.kept]
     todo = [world for world in left if world]
     for world, runs in worked_off(todo, given.workers):

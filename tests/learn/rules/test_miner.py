@@ -13,7 +13,8 @@ from whet.envs.data import DataEnvironment
 from whet.envs.groupqc.environment import GroupQc
 from whet.envs.groupqc.verdict.language import TicketLanguage
 from whet.learn.rules.book import Operation, RuleBook
-from whet.learn.rules.miner import RELEASED, Miner, _at_stake, mine, worth
+from whet.learn.rules.induction import RELEASED, at_stake, mine, worth
+from whet.learn.rules.miner import Miner
 from whet.learn.rules.predicate import WordLanguage, language_of, verdict_of
 from whet.learn.rules.types import PoolAttempt, RuleStep, TriedOperation
 from whet.learn.sealed import SealedEnvironment
@@ -138,7 +139,7 @@ def test_a_failing_ticket_let_pass_costs_more_than_a_ticket_put_right_gains(
     rollout = Rollout(Ticket("train", "train", 0), Label("t"), "k", "", "p", (), score, Usage())
     caught = [PoolAttempt(task, "fail", "fail", rollout=rollout) for task in tickets]
     unreported = [replace(attempt, rollout=None) for attempt in caught]
-    dear, plain = (_at_stake(opening, attempts, 0).counts(opening.applies) for attempts in (caught, unreported))
+    dear, plain = (at_stake(opening, attempts, 0).counts(opening.applies) for attempts in (caught, unreported))
     assert plain[1] > 0
     assert dear == (0, RELEASED * plain[1])
 

@@ -68,7 +68,7 @@ def refuse(
             "quotes_a_ticket", f"{word!r} stands in {pool.counts[word]} tickets alone; a rule is general"
         )
     before = [attempt for attempt in tried if attempt.operation.signature == operation.signature]
-    barring = [attempt for attempt in before if attempt.book == book.told or not _may_help_later(attempt)]
+    barring = [attempt for attempt in before if attempt.bars(book)]
     if barring:
         return RuleRefusal("tried_before", f"step {barring[-1].step} brought it: {barring[-1].outcome}")
     return None
@@ -94,13 +94,6 @@ def admitted(
         elif fills:
             continue
         yield operation, refusal
-
-
-def _may_help_later(attempt: TriedOperation) -> bool:
-    """Whether what did not help may help beside other rules: a few tickets say little, and a rule that is too strict
-    looks harmless while it blocks by accident what no rule fails yet."""
-    removal = attempt.operation.op == "remove"
-    return removal or attempt.outcome == "screened" or (attempt.effect or 0.0) > 0.0
 
 
 def _coded(texts: Iterable[str]) -> set[str]:

@@ -145,6 +145,10 @@ class OperationRecord:
 
     @property
     def effect(self) -> float | None:
+        """What it gained as far as it came: where its rules speak, if that was shown there. The gate's mean is over all
+        tickets, and moves by itself by more than a right rule moves it."""
+        if self.gains is not None and self.gains.shown:
+            return (self.gains.better - self.gains.worse) / self.gains.tickets
         if self.judgement is not None and self.judgement.decision.seen:
             return self.judgement.decision.effect
         return self.screen.gain if self.screen is not None else None

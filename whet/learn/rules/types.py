@@ -73,9 +73,18 @@ class TriedOperation:
     outcome: str
     """`applied`, `passed`, `rejected`, `undecided`, `screened`, or the code of a refusal."""
     effect: float | None = None
-    """The mean gain on the gate pool, or on the screen's tickets, as far as it was measured."""
+    """The mean gain where its rules speak, on the gate pool, or on the screen's tickets, as far as it was measured."""
     book: str = ""
     """The digest of what the book told when it was brought."""
+
+    def bars(self, book: RuleBook) -> bool:
+        """Whether it is not to be tried again on a book: on the same one, and on any where it may not help later.
+
+        What did not help may help beside other rules where a few tickets alone spoke against it, and where it removes a
+        rule: one that is too strict looks harmless while it blocks by accident what no rule fails yet.
+        """
+        later = self.operation.op == "remove" or self.outcome == "screened" or (self.effect or 0.0) > 0.0
+        return self.book == book.told or not later
 
 
 @dataclass(frozen=True, slots=True)
