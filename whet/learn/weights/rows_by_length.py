@@ -77,9 +77,11 @@ def _by_length(step: Sequence[Part]) -> list[dict[str, Any]]:
 def _parted(lengths: Sequence[int], reach: Sequence[int], learnt: Sequence[bool], most: int) -> list[list[int]]:
     """Which rows go together: as many as have no more places, read or scored, than `most` of the longest.
 
-    A part has at least `most` rows as long as there are any, so there are never more parts than there were.
+    A part has at least `most` rows as long as there are any, so there are never more parts than there were. Where none
+    teaches anything one is read all the same: a gradient of zeros is not the same to an optimizer as none.
     """
-    order = [at for at in sorted(range(len(lengths)), key=lambda at: -lengths[at]) if learnt[at]]
+    ranked = sorted(range(len(lengths)), key=lambda at: -lengths[at])
+    order = [at for at in ranked if learnt[at]] or ranked[-1:]
     longest, widest = max(lengths, default=0), max(reach, default=0)
     parts: list[list[int]] = []
     wide = 0
