@@ -11,6 +11,7 @@ import asyncio
 import functools
 import importlib
 import multiprocessing
+import pickle
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
@@ -59,6 +60,8 @@ class Works:
         self._workers: KillableWorkers | None = None
         self._processes = processes
         self._helpers: KillableWorkers | None = None
+        self._bound: set[str] = set()
+        """Functions that no process can be asked to call."""
         self._mcp_settings = mcp
         self._mcp: McpServers | None = None
 
@@ -83,19 +86,29 @@ class Works:
             raise FaultError(Fault("work_lost", job.kind, f"{type(error).__name__}: {error}")) from error
 
     async def _call(self, payload: Mapping[str, Any]) -> WorkResult:
-        if self._processes and payload["pool"] == "thread" and elsewhere(payload["function"]):
-            return await self._helped(payload)
+        function = payload["function"]
+        if self._processes and payload["pool"] == "thread" and elsewhere(function) and function not in self._bound:
+            helped = await self._helped(payload)
+            if helped is not None:
+                return helped
+            self._bound.add(function)
         run = functools.partial(call_function, payload["function"], payload["arguments"])
         return await asyncio.get_running_loop().run_in_executor(self._pool(payload["pool"]), run)
 
-    async def _helped(self, payload: Mapping[str, Any]) -> WorkResult:
-        """In a process of our own that stays; one that is no longer waited for is killed."""
+    async def _helped(self, payload: Mapping[str, Any]) -> WorkResult | None:
+        """In a process of our own that stays; one that is no longer waited for is killed.
+
+        None where what goes in or comes out cannot be handed over: such a function is called in a thread.
+        """
         if self._helpers is None:
             self._helpers = KillableWorkers(self._processes, whole=True)
-        result = await self._helpers.perform({**payload, "seconds": LONGEST})
-        if result.error in ("ended", "hung", "lost"):
+        try:
+            result = await self._helpers.perform({**payload, "seconds": LONGEST})
+        except (pickle.PicklingError, AttributeError, TypeError):
+            return None
+        if result.error in ("ended", "hung"):
             raise FaultError(Fault("work_lost", "call", result.detail))
-        return result
+        return None if result.error == "lost" else result
 
     async def _killable(self, payload: Mapping[str, Any]) -> WorkResult:
         if self._workers is None:
