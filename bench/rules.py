@@ -256,7 +256,11 @@ def main() -> None:
     parser.add_argument("--level", type=float, action="append", help="only these shares of ambiguous tickets")
     given = parser.parse_args()
     seeds = range(given.first, given.first + (given.seeds or (3 if given.quick else 30)))
-    planned, known = wanted(plans(seeds), given.kind, given.level), known_runs(given.raw)
+    whole = plans(seeds)
+    planned, known = wanted(whole, given.kind, given.level), known_runs(given.raw)
+    if not any(planned):
+        kinds, levels = ({getattr(plan, name) for world in whole for plan in world} for name in ("kind", "ambiguous"))
+        parser.error(f"no such run; --kind is one of {', '.join(sorted(kinds))}, --level of {sorted(levels)}")
     left = [tuple(plan for plan in world if plan not in known) for world in planned if not given.kept]
     todo = [world for world in left if world]
     for world, runs in worked_off(todo, given.workers):
