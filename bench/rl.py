@@ -2,7 +2,7 @@
 
 python bench/rl.py warm --processes 16 --work DIR         problems and worked attempts, made beforehand
 python bench/rl.py arm sft --seed 0 --work DIR            trains an arm and measures it; what is made already stays
-python bench/rl.py arm grpo --seed 0 --work DIR           from the arm `sft` of the same seed
+python bench/rl.py arm grpo --seed 0 --work DIR           from the arm `sft` of the same seed; --seconds 600
 python bench/rl.py collect --work DIR --out results/ordebug_rl.json     what arms came to, beside what is there
 
 An arm is a config of examples/rl with what differs set by name, trained by `whet.train` under its gate, and then
@@ -50,8 +50,8 @@ CONFIGS = HERE / "examples" / "rl"
 TABLE = {"spec": "table", "max_steps": 10}
 RUNGS: dict[str, tuple[dict[str, Any], int]] = {
     "tiny": ({"size": "tiny", "subtlety": "near"}, 100),
-    "small": ({"size": "small", "subtlety": "near"}, 100),
-    "medium": ({"size": "medium", "subtlety": "near"}, 100),
+    "small": ({"size": "small", "subtlety": "near"}, 200),
+    "medium": ({"size": "medium", "subtlety": "near"}, 200),
     "hard": ({"difficulty": "hard"}, 40),
     "held_out": ({"up_to": "medium", "subtlety": "near", "families": "held_out"}, 90),
 }
@@ -157,6 +157,7 @@ def run_arm(
     rungs: Sequence[str],
     label: str,
     checkpoint: Path | None = None,
+    seconds: float | None = None,
 ) -> None:
     """Train an arm under a seed and measure what came of it; a checkpoint that is given is measured as it is."""
     place = work / f"{label or name}_{seed}"
@@ -172,7 +173,7 @@ def run_arm(
         told["checkpoint"] = checkpoint.name
         model = f"{BASE}+{place / 'adapter'}"
     elif arm.config:
-        told |= _trained(name, seed, work, place, overrides)
+        told |= _trained(name, seed, work, place, overrides, seconds)
         model = f"{BASE}+{place / 'adapter'}"
     place.mkdir(parents=True, exist_ok=True)
     found.write_text(json.dumps(told, indent=1))
@@ -202,7 +203,9 @@ def _circumstances(name: str) -> dict[str, Any]:
     }
 
 
-def _trained(name: str, seed: int, work: Path, place: Path, overrides: Sequence[str]) -> dict[str, Any]:
+def _trained(
+    name: str, seed: int, work: Path, place: Path, overrides: Sequence[str], seconds: float | None
+) -> dict[str, Any]:
     arm, played = ARMS[name], 0.0
     given = [*arm.overrides, f"train.seed={seed}", f"target.model={BASE}"]
     if arm.after:
@@ -214,7 +217,9 @@ def _trained(name: str, seed: int, work: Path, place: Path, overrides: Sequence[
     elif arm.config == "ordebug_sft.toml":
         given.append(f"sft.path={work / 'traces.jsonl'}")
     if name in EQUAL:
-        given += _as_long_as_grpo(name, seed, work, played)
+        seconds = _as_long_as_grpo(name, seed, work, seconds)
+    if seconds is not None:  # more steps than fit; what goes down by steps goes down by time then
+        given += [f"tune.seconds={seconds - played:.1f}", "tune.steps=5000", "tune.segment=5000"]
     began = time.monotonic()
     run = whet.train(
         CONFIGS / arm.config, overrides=[*given, *overrides], runs=place / "runs", name="train", watch=_say
@@ -234,17 +239,11 @@ def _trained(name: str, seed: int, work: Path, place: Path, overrides: Sequence[
     }
 
 
-def _as_long_as_grpo(name: str, seed: int, work: Path, played: float) -> list[str]:
-    """How long an arm trains. Imitation has its rate go down over as many steps as will fit, by its own pace."""
+def _as_long_as_grpo(name: str, seed: int, work: Path, seconds: float | None) -> float:
     made = work / f"grpo_{seed}" / "arm.json"
-    if not made.exists():
-        raise SystemExit(f"{name} takes as long as grpo of seed {seed}, which has not been made")
-    left = json.loads(made.read_text())["seconds"] - played
-    steps = 1000
-    if ARMS[name].config == "ordebug_sft.toml":
-        first = json.loads((work / f"sft_{seed}" / "arm.json").read_text())
-        steps = max(1, round(left * first["steps"] / first["seconds"]))
-    return [f"tune.seconds={left:.1f}", f"tune.steps={steps}", f"tune.segment={steps}"]
+    if seconds is None and not made.exists():
+        raise SystemExit(f"{name} takes as long as grpo of seed {seed}, which has not been made; or give --seconds")
+    return json.loads(made.read_text())["seconds"] if seconds is None else seconds
 
 
 def _say(course: Any) -> None:
@@ -269,7 +268,9 @@ def _own_plays(work: Path, seed: int, place: Path) -> Path:
     """Attempts of the imitator at train problems, at temperature 1: those that it solved are learnt from."""
     config = load_train_config(CONFIGS / "ordebug_grpo.toml", None, ())
     args = [f"env.args.{name}={value}" for name, value in config.env.args.items()]
+    room = config.control.target
     said = ["target.sampling.temperature=1", *SAMPLING[1:], f"eval.seed={seed}"]
+    said += [f"control.target.slots={room.slots}", f"control.target.context={room.context}"]
     model = f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
     made = whet.evaluate(
         "ordebug", model, n=int(os.environ.get("RL_PLAYED", "400")), repeats=8, split="train", overrides=[*args, *said],
@@ -365,6 +366,7 @@ def main() -> None:
     parser = arm_parser(__doc__, ("warm", "arm", "collect"), tuple(ARMS), "ordebug_rl.json")
     parser.add_argument("--rungs", default=",".join(RUNGS))
     parser.add_argument("--checkpoint", type=Path, help="of a training that was cut short: measured as it is")
+    parser.add_argument("--seconds", type=float, help="of training; arms of equal time take those of grpo by default")
     given, work = read_arm_options(parser)
     rungs = [name for name in given.rungs.split(",") if name]
     if given.what == "warm":
@@ -373,7 +375,7 @@ def main() -> None:
     elif given.what == "collect":
         collect(work, given.out)
     else:
-        run_arm(given.name, given.seed, work, given.overrides, rungs, given.label, given.checkpoint)
+        run_arm(given.name, given.seed, work, given.overrides, rungs, given.label, given.checkpoint, given.seconds)
 
 
 if __name__ == "__main__":

@@ -205,13 +205,28 @@ def test_every_problem_that_arms_ask_for_is_made_beforehand(monkeypatch: pytest.
     assert {args["size"] for args in select if "type" not in args and "size" in args} == set(rl_ablation.SIZES)
 
 
-def test_arms_of_equal_time_take_what_grpo_took_with_what_they_played(tmp_path: Path) -> None:
+def test_arms_of_equal_time_take_what_grpo_took_with_what_they_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    class Reached(Exception): ...
+
+    def train(config: Path, *, overrides: list[str], **_: object) -> None:
+        asked[:] = overrides
+        raise Reached
+
+    monkeypatch.setattr(rl.whet, "train", train)
+    monkeypatch.setattr(rl, "_own_plays", lambda work, seed, place: place / "runs" / "played")
+    monkeypatch.setattr(rl.time, "monotonic", iter([0.0, 80.0, 80.0, 80.0, 80.0, 80.0]).__next__)
     with pytest.raises(SystemExit, match="grpo of seed 1"):
-        rl._as_long_as_grpo("rejection_sft", 1, tmp_path, 0.0)
-    for arm, seconds, steps in (("grpo_1", 500.0, 40), ("sft_1", 100.0, 400)):
-        (tmp_path / arm).mkdir()
-        (tmp_path / arm / "arm.json").write_text(json.dumps({"seconds": seconds, "steps": steps}))
-    told = rl._as_long_as_grpo("rejection_sft", 1, tmp_path, 80.0)
-    assert told == ["tune.seconds=420.0", "tune.steps=1680", "tune.segment=1680"]
-    assert rl._as_long_as_grpo("grpo_one_step", 1, tmp_path, 0.0)[0] == "tune.seconds=500.0"
+        rl._trained("grpo_one_step", 1, tmp_path, tmp_path / "arm", (), None)
+    (tmp_path / "grpo_1").mkdir()
+    (tmp_path / "grpo_1" / "arm.json").write_text(json.dumps({"seconds": 500.0}))
+    for name, seconds, wanted in (("rejection_sft", None, 500.0), ("sft_equal_time", 300.0, 300.0)):
+        monkeypatch.setattr(rl.time, "monotonic", iter([0.0, 80.0, 80.0]).__next__)
+        with pytest.raises(Reached):
+            rl._trained(name, 1, tmp_path, tmp_path / "arm", (), seconds)
+        played = 80.0 if name == "rejection_sft" else 0.0
+        assert f"tune.seconds={wanted - played:.1f}" in asked
     assert set(rl.EQUAL) == {name for name, arm in rl.ARMS.items() if arm.after} - {"grpo"}

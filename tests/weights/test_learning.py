@@ -234,6 +234,34 @@ def test_seconds_of_earlier_sittings_count(tmp_path: Path) -> None:
     assert control.should_save
 
 
+def test_a_rate_goes_down_by_time_where_a_training_ends_by_time(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a thousand steps two fit; the third would begin with a rate of nothing."""
+    now = {"seconds": 0.001}
+    monkeypatch.setattr(SegmentClock, "seconds", property(lambda clock: now["seconds"]))
+    monkeypatch.setattr(
+        SegmentClock,
+        "on_step_begin",
+        lambda clock, args, state, control, **_: now.update(seconds=5.0 * (state.global_step + 1)),
+    )
+    tune = {"steps": 1000, "segment": 1000, "seconds": 10.0, "schedule": "linear", "warmup": 0.0, "lr": 0.008}
+    config = sft_config(base, train={"tasks": 4, "test": 0, "select": 8}, tune=tune, gate={"name": "none"})
+    result = train(config, env=Hail(), runs=tmp_path, name="brief")
+    rates = [row["learning_rate"] for row in result.training.segments[0].log]  # type: ignore[attr-defined]
+    assert rates == pytest.approx([0.008, 0.004], rel=0.02)
+
+
+def test_a_long_segment_tells_of_its_steps(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr("whet.learn.weights.course.QUIET", 0.0)
+    config = grpo_config(base, train={"test": 0, "select": 8}, tune={"steps": 3, "segment": 3}, gate={"name": "none"})
+    train(config, env=Hail(), runs=tmp_path, name="told", watch=lambda course: told.extend(course.news()))
+    steps = [line.strip() for line in told if "/3: loss" in line]
+    assert [line.partition(":")[0] for line in steps] == ["step 1/3", "step 2/3", "step 3/3"]
+    assert all("solved" in line and "signal" in line for line in steps)
+
+
 class Asking(Hail):
     """Every play has a program run before it ends."""
 

@@ -7,6 +7,7 @@ begun from its parent's checkpoint. The judge keeps a checkpoint as it keeps a p
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 SEGMENT = "segment"
 """The kind of effect that a segment is."""
+QUIET = 15.0
+"""Seconds between two lines on the steps of a segment, at least."""
 
 
 class SegmentTrainer(Protocol):
@@ -119,6 +122,7 @@ class WeightsCourse(Training):
     beside: Any = None
     """Who answers for the judge while a segment is trained, where the run has one."""
     _models: dict[str, CheckpointModel] = field(default_factory=dict)
+    _told: float = 0.0
 
     @classmethod
     def begin(
@@ -265,6 +269,7 @@ class WeightsCourse(Training):
             batch=self.batch,
             stride=self.stride,
             seconds=self._seconds_left,
+            tell=lambda row: loop.call_soon_threadsafe(self._hear, row),
         )
 
     async def _recorded(self, number: int, result: SegmentResult) -> SegmentRecord:
@@ -357,6 +362,15 @@ class WeightsCourse(Training):
             self.notes += record.trains.splitlines()
         self.notes.append(f"segment {record.number}/{self.tune.segments}: {', '.join(shown)}, {record.checkpoint}")
         self.notes += [f"  {line}" for line in record.told[:3]]
+
+    def _hear(self, row: dict[str, Any]) -> None:
+        """A step of the segment under way: a line, unless there was one just now."""
+        if time.monotonic() - self._told >= QUIET:
+            self._told = time.monotonic()
+            known = {"loss": "{:.3g}", "solved": "{:.2f}", "signal": "{:.2f}"}
+            shown = ", ".join(f"{name} {form.format(row[name])}" for name, form in known.items() if name in row)
+            self.notes.append(f"  step {row['step']}/{self.tune.steps}: {shown}")
+            self.moved()
 
     def news(self) -> Sequence[str]:
         told, self.notes = self.notes, []

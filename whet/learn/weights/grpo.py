@@ -36,12 +36,12 @@ from whet.learn.weights.plays import BesidePlayer, PlayStage, play_groups
 from whet.learn.weights.rewards import reward_of
 from whet.learn.weights.rows_by_length import SHARE, pack
 from whet.learn.weights.segment import (
-    SavesWhole,
     SegmentClock,
     SegmentOrder,
     SegmentParts,
     SegmentPlays,
     SegmentResult,
+    SegmentSteps,
     common_arguments,
     resumed_state,
     work_off,
@@ -152,7 +152,7 @@ def earned(reward: Sequence[float], **_: Any) -> list[float]:
     return list(reward)
 
 
-class PlayTrainer(SavesWhole, GRPOTrainer):  # type: ignore[misc]
+class PlayTrainer(SegmentSteps, GRPOTrainer):  # type: ignore[misc]
     """TRL's GRPO trainer, which knows by which weights each row was drawn."""
 
     most_age = 1

@@ -59,6 +59,8 @@ class SegmentOrder:
     """Steps that are taken from one batch of attempts: only between two batches may a training be interrupted."""
     seconds: float | None = None
     """Seconds that the segment may take: it ends with the step in which they are over."""
+    tell: Callable[[dict[str, Any]], object] = lambda row: None
+    """Hears of each step, as its row of the log."""
 
     @property
     def first(self) -> int:
@@ -138,6 +140,12 @@ class SegmentClock(TrainerCallback):  # type: ignore[misc]
         return float(self._before.get("seconds", 0.0)) + time.monotonic() - self._began
 
     @property
+    def share(self) -> float:
+        """How much of the seconds that the whole training was given is over; 0 where it takes as long as it takes."""
+        given, left = self._order.tune.seconds, self._order.seconds
+        return 0.0 if given is None or left is None else min(1.0, (given - left + self.seconds) / given)
+
+    @property
     def told(self) -> tuple[str, ...]:
         """What a user should know of the steps of this sitting."""
         return self._guard.told()
@@ -157,6 +165,7 @@ class SegmentClock(TrainerCallback):  # type: ignore[misc]
             return
         known = {"step": state.global_step, **logs}
         self._rows.append({name: known[name] for name in FIGURES if name in known})
+        self._order.tell(self._parts.rows(self._rows[-1:])[0])
         if control.should_save or not self._between(state):
             return
         self.halted = "stopped within a segment" if self._order.stop.is_set() else self._order.limit(self.used)
@@ -225,6 +234,7 @@ def work_off(order: SegmentOrder, base: Folder, parts: SegmentParts) -> SegmentR
     try:
         with quiet(), steady_attention():
             trainer = parts.build(work, clock)
+            trainer.clock = clock
             trainer.remove_callback(PrinterCallback)
             trainer.train(resume_from_checkpoint=str(start) if start else None)
     except (RuntimeError, MemoryError) as problem:
@@ -246,8 +256,17 @@ def work_off(order: SegmentOrder, base: Folder, parts: SegmentParts) -> SegmentR
     return SegmentResult(place, step, tuple(clock.log), played, told=clock.told, seconds=clock.seconds)
 
 
-class SavesWhole:
-    """For a trainer: a checkpoint that the disk has no room for is one line, not a trace."""
+class SegmentSteps:
+    """What both trainers do differently from TRL's: the end of a rate's schedule, and of a disk."""
+
+    clock: SegmentClock | None = None
+
+    def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
+        """A training that ends by time has its rate go down by time too: how many steps will fit is not known."""
+        schedule = super().create_scheduler(num_training_steps, optimizer)  # type: ignore[misc]
+        if self.clock is not None and self.clock.share:
+            schedule.lr_lambdas = [by_time(rate, num_training_steps, self.clock) for rate in schedule.lr_lambdas]
+        return schedule
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
         try:
@@ -255,6 +274,11 @@ class SavesWhole:
         except (OSError, RuntimeError, SafetensorError) as problem:
             said = " ".join(str(problem).split())[:160]
             raise disk_error(Path(self.args.output_dir), said) from None  # type: ignore[attr-defined]
+
+
+def by_time(rate: Callable[[int], float], steps: int, clock: SegmentClock) -> Callable[[int], float]:
+    """A schedule over `steps` that is as far as its step or as the clock, whichever is further."""
+    return lambda step: rate(max(step, int(clock.share * steps)))
 
 
 @contextmanager

@@ -19,11 +19,11 @@ from whet.learn.weights.base import Base, open_base
 from whet.learn.weights.config import SftConfig
 from whet.learn.weights.flush import read_causally
 from whet.learn.weights.segment import (
-    SavesWhole,
     SegmentClock,
     SegmentOrder,
     SegmentParts,
     SegmentResult,
+    SegmentSteps,
     common_arguments,
     work_off,
 )
@@ -38,7 +38,7 @@ IGNORED = -100
 """The label of a token that is read and not learnt."""
 
 
-class ConversationTrainer(SavesWhole, SFTTrainer):  # type: ignore[misc]
+class ConversationTrainer(SegmentSteps, SFTTrainer):  # type: ignore[misc]
     """TRL's supervised trainer."""
 
 

@@ -1,0 +1,124 @@
+"""Jobs on a machine that is there for a while: each begins when those before it have ended and it will still fit.
+
+python bench/sitting.py JOBS.toml --seconds 1600 [--at-once 2] [--logs DIR]
+
+    [[job]]
+    name = "sft"                                   # its output goes to LOGS/sft.txt
+    run = "python bench/rl.py arm sft --seed 0 --work W"
+    takes = 240                                    # seconds: what will not end in time is not begun
+    after = []                                     # names; a job after one that failed is not begun
+    beside = false                                 # true: does not count among those at once (no GPU, say)
+
+Jobs begin in the order in which they stand, as soon as they can. What runs when the time is over is ended. A table
+says at the end what became of each; the exit status is the number of those that failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(slots=True)
+class Job:
+    name: str
+    run: str
+    takes: float
+    after: Sequence[str] = ()
+    beside: bool = False
+    process: subprocess.Popen[bytes] | None = None
+    began: float = 0.0
+    ended: float = 0.0
+    became: str = ""
+    """Empty until it is known."""
+
+
+@dataclass(slots=True)
+class Sitting:
+    """`seconds` from its making. `look` is called again and again until it says that nothing is left to do."""
+
+    jobs: list[Job]
+    seconds: float
+    logs: Path
+    at_once: int = 1
+    start: float = field(default_factory=time.monotonic)
+
+    @property
+    def now(self) -> float:
+        return time.monotonic() - self.start
+
+    def look(self) -> bool:
+        """Take note of what has ended, begin what can; False when all is known."""
+        for job in self.jobs:
+            if job.process is not None and not job.became and job.process.poll() is not None:
+                self._close(job, "done" if job.process.returncode == 0 else f"failed ({job.process.returncode})")
+            elif job.process is not None and not job.became and self.now >= self.seconds:
+                os.killpg(job.process.pid, signal.SIGKILL)
+                job.process.wait()
+                self._close(job, "cut off")
+        known = {job.name: job.became for job in self.jobs}
+        for job in self.jobs:
+            if job.process is None and not job.became:
+                self._consider(job, known)
+        return any(not job.became for job in self.jobs)
+
+    def _consider(self, job: Job, known: dict[str, str]) -> None:
+        if any(known[name] not in ("", "done") for name in job.after):
+            self._close(job, "not begun: what it comes after did not end well")
+        elif self.now + job.takes > self.seconds:
+            self._close(job, f"not begun: {self.seconds - self.now:.0f} s were left")
+        elif all(known[name] == "done" for name in job.after) and (job.beside or self._running < self.at_once):
+            job.began = self.now
+            with (self.logs / f"{job.name}.txt").open("wb") as log:
+                job.process = subprocess.Popen(
+                    ["bash", "-c", job.run], stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+                )
+            self._say(job, "began")
+
+    @property
+    def _running(self) -> int:
+        return sum(job.process is not None and not job.became and not job.beside for job in self.jobs)
+
+    def _close(self, job: Job, became: str) -> None:
+        job.became, job.ended = became, self.now
+        self._say(job, became)
+
+    def _say(self, job: Job, what: str) -> None:
+        print(f"{self.now:6.0f} s  {job.name}: {what}", flush=True)
+
+
+def read_jobs(path: Path) -> list[Job]:
+    jobs = [Job(**given) for given in tomllib.loads(path.read_text(encoding="utf-8"))["job"]]
+    names = [job.name for job in jobs]
+    unknown = {name for job in jobs for name in job.after} - set(names)
+    if unknown or len(set(names)) < len(names):
+        raise SystemExit(f"{path}: names must differ, and there is no job {', '.join(sorted(unknown)) or 'twice'}")
+    return jobs
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("jobs", type=Path)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--at-once", type=int, default=1)
+    parser.add_argument("--logs", type=Path, default=Path("logs"))
+    given = parser.parse_args()
+    given.logs.mkdir(parents=True, exist_ok=True)
+    sitting = Sitting(read_jobs(given.jobs), given.seconds, given.logs, given.at_once)
+    while sitting.look():
+        time.sleep(0.5)
+    for job in sitting.jobs:
+        print(f"{job.name:24} {job.ended - job.began if job.process else 0:6.0f} s  {job.became}")
+    return sum(job.became.startswith("failed") for job in sitting.jobs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""Jobs in the time that a machine is there: in order, side by side, none that will not fit, none after a failure."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "bench")]
+
+import sitting  # noqa: E402
+
+
+def worked(jobs: list[sitting.Job], logs: Path, seconds: float = 60.0, at_once: int = 1) -> dict[str, str]:
+    made = sitting.Sitting(jobs, seconds, logs, at_once)
+    while made.look():
+        time.sleep(0.02)
+    return {job.name: job.became for job in jobs}
+
+
+def test_jobs_begin_when_they_can(tmp_path: Path) -> None:
+    jobs = [
+        sitting.Job("late", f"test -f {tmp_path}/first", 1.0, after=["first"]),
+        sitting.Job("first", f"sleep 0.2; touch {tmp_path}/first; echo heard", 1.0),
+        sitting.Job("broken", "exit 3", 1.0),
+        sitting.Job("lost", "true", 1.0, after=["broken"]),
+        sitting.Job("long", "true", 90.0),
+    ]
+    became = worked(jobs, tmp_path)
+    assert (became["first"], became["late"], became["broken"]) == ("done", "done", "failed (3)")
+    assert became["lost"].startswith("not begun: what it comes after")
+    assert became["long"].startswith("not begun: 6")
+    assert (tmp_path / "first.txt").read_text() == "heard\n"
+
+
+@pytest.mark.parametrize(("at_once", "beside", "overlap"), [(1, False, False), (2, False, True), (1, True, True)])
+def test_as_many_at_once_as_are_asked_for(tmp_path: Path, at_once: int, beside: bool, overlap: bool) -> None:
+    jobs = [sitting.Job("a", "sleep 0.5", 1.0), sitting.Job("b", "sleep 0.5", 1.0, beside=beside)]
+    worked(jobs, tmp_path, at_once=at_once)
+    assert (jobs[1].began < jobs[0].ended) is overlap
+
+
+def test_what_runs_when_the_time_is_over_is_ended_with_its_children(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    jobs = [sitting.Job("slow", f"(sleep 2; touch {mark}) & wait", 0.1)]
+    assert worked(jobs, tmp_path, seconds=0.4) == {"slow": "cut off"}
+    time.sleep(2.2)
+    assert not mark.exists()
+
+
+def test_a_list_that_names_no_job_is_refused(tmp_path: Path) -> None:
+    listed = tmp_path / "jobs.toml"
+    listed.write_text('[[job]]\nname = "a"\nrun = "true"\ntakes = 1\nafter = ["b"]\n')
+    with pytest.raises(SystemExit, match="no job b"):
+        sitting.read_jobs(listed)
