@@ -5,7 +5,7 @@ python bench/rl.py arm sft --seed 0 --work DIR            trains an arm and meas
 python bench/rl.py arm grpo --seed 0 --work DIR           from the arm `sft` of the same seed; --seconds 600
 python bench/rl.py collect --work DIR --out results/ordebug_rl.json     what arms came to, beside what is there
 
-An arm is a config of examples/rl with what differs set by name, trained by `whet.train` under its gate, and then
+An arm is a config of examples/rl with what differs set by name, trained by `whet.train` without a gate, and then
 played at temperature 0 on problems of split test: every rung on which the specification is a table, a hard mixture, and
 trades that no training problem is of. What an arm took, in seconds, is that of its training alone; several arms on one
 GPU at a time make each slower, so they are compared as they ran: side by side.
@@ -90,10 +90,12 @@ ARMS = {
     "grpo": Arm("ordebug_grpo.toml", "sft"),
     "sft_equal_time": Arm("ordebug_sft.toml", "sft", ("tune.lr=5e-4",)),
     "rejection_sft": Arm("ordebug_sft.toml", "sft", ("sft.source=run", "sft.purpose=eval", "tune.lr=2e-4")),
-    "grpo_one_step": Arm("ordebug_grpo.toml", "sft", ("env.args.max_steps=1",)),
+    "grpo_one_step": Arm("ordebug_grpo.toml", "sft", ("env.args.max_steps=1", "reward.weights.recall=1")),
 }
 
 
+BRIEFLY = ("gate.name=none", "train.select=1", "limits.tokens=800")
+"""An arm is measured afterwards, on many more problems than a gate would: a base that cannot do the task talks long."""
 EQUAL = ("sft_equal_time", "rejection_sft", "grpo_one_step")
 """Arms that train for as long as `grpo` of the same seed did, with what they played beforehand."""
 
@@ -207,7 +209,7 @@ def _trained(
     name: str, seed: int, work: Path, place: Path, overrides: Sequence[str], seconds: float | None
 ) -> dict[str, Any]:
     arm, played = ARMS[name], 0.0
-    given = [*arm.overrides, f"train.seed={seed}", f"target.model={BASE}"]
+    given = [*BRIEFLY, *arm.overrides, f"train.seed={seed}", f"target.model={BASE}"]
     if arm.after:
         given.append(f"target.model={BASE}+{work / f'{arm.after}_{seed}' / 'adapter'}")
     if "sft.source=run" in arm.overrides:

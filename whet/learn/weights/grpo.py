@@ -30,6 +30,7 @@ from whet.learn.weights.base import Base, open_base
 from whet.learn.weights.config import GeneratorSection, GrpoConfig, GrpoSection
 from whet.learn.weights.flush import FlushRows, read_causally
 from whet.learn.weights.groups import Group, GroupBatch, fill
+from whet.learn.weights.light import lighten
 from whet.learn.weights.live import LiveGenerator
 from whet.learn.weights.mix import SftMix
 from whet.learn.weights.plays import BesidePlayer, PlayStage, play_groups
@@ -264,6 +265,8 @@ def trainer_of(
 ) -> PlayTrainer:
     grpo = config.grpo
     read_causally(module)
+    if base.device.startswith("cuda"):
+        lighten(module)
     trainer = PlayTrainer(
         model=module,
         reward_funcs=[earned],

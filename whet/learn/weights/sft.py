@@ -18,6 +18,7 @@ from whet.errors import WhetError
 from whet.learn.weights.base import Base, open_base
 from whet.learn.weights.config import SftConfig
 from whet.learn.weights.flush import read_causally
+from whet.learn.weights.light import lighten
 from whet.learn.weights.segment import (
     SegmentClock,
     SegmentOrder,
@@ -98,6 +99,8 @@ def trainer_of(
         remove_unused_columns=False,
     )
     read_causally(module)
+    if base.device.startswith("cuda"):
+        lighten(module)
     return ConversationTrainer(
         model=module,
         args=arguments,

@@ -21,7 +21,7 @@ class FusedNorms:
     """The norms of a model that one kernel can compute."""
 
     def __init__(self, model: nn.Module) -> None:
-        self._norms: list[Any] = [norm for norm in model.modules() if _plain(norm)]
+        self._norms: list[Any] = [norm for norm in model.modules() if is_plain(norm)]
 
     def __len__(self) -> int:
         return len(self._norms)
@@ -42,7 +42,7 @@ def _normed(norm: Any, x: torch.Tensor) -> torch.Tensor:
     return functional.rms_norm(x, (x.shape[-1],), norm.weight, norm.variance_epsilon)
 
 
-def _plain(norm: Any) -> bool:
+def is_plain(norm: Any) -> bool:
     weight, known = getattr(norm, "weight", None), isinstance(getattr(norm, "variance_epsilon", None), float)
     if not known or not isinstance(weight, torch.Tensor) or weight.dim() != 1 or "forward" in norm.__dict__:
         return False
