@@ -13,7 +13,8 @@ from small_world import grpo_config
 from whet.errors import WhetError
 from whet.learn.weights.base import open_base
 from whet.learn.weights.checkpoint import Shelf
-from whet.learn.weights.grpo import VERSION, PlayTrainer, trainer_of
+from whet.learn.weights.grpo import trainer_of
+from whet.learn.weights.play_trainer import VERSION, PlayTrainer
 from whet.learn.weights.presets import GRPO_PRESETS, PresetName
 from whet.learn.weights.reference_loss import advantages, loss
 from whet.learn.weights.segment import SegmentClock, SegmentOrder, SegmentParts, quiet

@@ -9,8 +9,8 @@ import pytest
 import torch
 from test_grpo_loss import trainer
 
-from whet.learn.weights.grpo import VERSION, PlayTrainer
 from whet.learn.weights.mix import SftMix
+from whet.learn.weights.play_trainer import VERSION, PlayTrainer
 from whet.learn.weights.presets import GRPO_PRESETS, PresetName
 from whet.learn.weights.rows_by_length import _parted, pack, trim
 

@@ -18,31 +18,28 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from datasets import Dataset
 from transformers import set_seed
 from trl import GRPOConfig as TrlGrpoConfig
-from trl import GRPOTrainer
 
 from whet.envs.base import Environment
 from whet.errors import WhetError
 from whet.learn.weights.base import Base, open_base
 from whet.learn.weights.config import GeneratorSection, GrpoConfig, GrpoSection
-from whet.learn.weights.flush import FlushRows, read_causally
+from whet.learn.weights.flush import read_causally
 from whet.learn.weights.groups import Group, GroupBatch, fill
 from whet.learn.weights.light import lighten
 from whet.learn.weights.live import LiveGenerator
 from whet.learn.weights.mix import SftMix
+from whet.learn.weights.play_trainer import PlayTrainer
 from whet.learn.weights.plays import BesidePlayer, PlayStage, play_groups
 from whet.learn.weights.rewards import reward_of
-from whet.learn.weights.rows_by_length import SHARE, pack
 from whet.learn.weights.segment import (
     SegmentClock,
     SegmentOrder,
     SegmentParts,
     SegmentPlays,
     SegmentResult,
-    SegmentSteps,
     common_arguments,
     resumed_state,
     work_off,
@@ -60,7 +57,6 @@ from whet.rollout.session import works_of
 from whet.rollout.workbench import Workbench
 from whet.types import Policy, Rollout, Score, Usage
 
-VERSION = "policy_version"
 MOST_HELPERS = 12
 
 
@@ -153,68 +149,6 @@ def earned(reward: Sequence[float], **_: Any) -> list[float]:
     return list(reward)
 
 
-class PlayTrainer(SegmentSteps, GRPOTrainer):  # type: ignore[misc]
-    """TRL's GRPO trainer, which knows by which weights each row was drawn."""
-
-    most_age = 1
-    """Optimizer steps that may be taken from one batch of attempts."""
-    mix: SftMix | None = None
-    _buffered_inputs: Any
-
-    @property
-    def sent_step(self) -> int:
-        """After which step vLLM was last sent the weights."""
-        return int(self._last_loaded_step)
-
-    def _generate_and_score_completions(self, inputs: Any) -> Any:
-        scored = super()._generate_and_score_completions(inputs)
-        drawn = scored["completion_ids"]
-        scored[VERSION] = torch.full((drawn.shape[0],), self.state.global_step, device=drawn.device)
-        return scored
-
-    def _prepare_inputs(self, generation_batch: Any) -> Any:
-        before = self._buffered_inputs
-        part = super()._prepare_inputs(generation_batch)
-        if not self.model.training or self._buffered_inputs is before:
-            return part
-        window = self.args.gradient_accumulation_steps
-        whole = self.loss_type != "bnpo" and not self.args.entropy_coef  # neither is a mean over a part's tokens
-        self._buffered_inputs = pack(self._buffered_inputs, window, sort=whole)
-        return self._buffered_inputs[self._step % self.args.steps_per_generation]
-
-    def _get_per_token_logps_and_entropies(
-        self, model: Any, input_ids: Any, attention_mask: Any, logits_to_keep: int, *given: Any, **named: Any
-    ) -> Any:
-        plain = super()._get_per_token_logps_and_entropies
-        if any(torch.is_tensor(value) for value in (*given, *named.values())):  # pictures, which belong to places
-            return plain(model, input_ids, attention_mask, logits_to_keep, *given, **named)
-        rows = FlushRows(attention_mask, logits_to_keep)
-        moved, mask = rows.move(input_ids), rows.moved_mask(attention_mask)
-        logps, entropies, other = plain(model, moved, mask, rows.scored, *given, **named)
-        return rows.back(logps), None if entropies is None else rows.back(entropies), other
-
-    def _compute_loss(self, model: Any, inputs: Any) -> Any:
-        loss = self._loss_of(model, inputs)
-        if self.mix is None or self._step % self.args.gradient_accumulation_steps:
-            return loss
-        imitated = self.mix.loss(model, self.state.global_step)  # once for all parts of a step
-        self._metrics["train"]["sft_loss"].append(float(imitated.detach()))
-        return loss + self.mix.weight * imitated
-
-    def _loss_of(self, model: Any, inputs: Any) -> Any:
-        share = inputs.get(SHARE, 1.0)
-        if not share:  # a part without rows
-            return 0.0 * next(tensor for tensor in model.parameters() if tensor.requires_grad).sum()
-        ages = self.state.global_step - inputs[VERSION]
-        if int(ages.max()) >= self.most_age or int(ages.min()) < 0:
-            raise WhetError(
-                f"step {self.state.global_step} would learn from attempts of the weights at step "
-                f"{int(inputs[VERSION].min())}; at most {self.most_age} steps may be taken from one batch"
-            )
-        loss = super()._compute_loss(model, inputs)
-        return loss if self.loss_type == "dapo" else loss * share  # dapo's is a sum over tokens, others' a mean of rows
-
-
 def grpo_arguments(config: GrpoConfig, order: SegmentOrder, work: Path, device: str) -> TrlGrpoConfig:
     """The config in TRL's words."""
     grpo = config.grpo.settled()
@@ -277,6 +211,8 @@ def trainer_of(
         callbacks=[clock],
     )
     trainer.most_age = grpo.updates * grpo.iterations
+    if base.device.startswith("cuda") and not config.tune.dropout and not config.tune.recompute:
+        trainer.lines = None
     return trainer
 
 

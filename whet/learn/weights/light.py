@@ -64,7 +64,7 @@ class LoraProduct(torch.autograd.Function):  # type: ignore[misc]
     def forward(
         ctx: Any, x: torch.Tensor, weight: torch.Tensor, low: torch.Tensor, high: torch.Tensor, scale: float
     ) -> torch.Tensor:
-        kind = _kind(x)
+        kind = product_type(x)
         flat, ours = x.reshape(-1, x.shape[-1]).to(kind), weight.to(kind)
         down, up = low.to(kind), high.to(kind)
         between = flat @ down.T
@@ -87,7 +87,7 @@ class LoraProduct(torch.autograd.Function):  # type: ignore[misc]
         return read, None, low, high, None
 
 
-def _kind(x: torch.Tensor) -> torch.dtype:
+def product_type(x: torch.Tensor) -> torch.dtype:
     """The type that a product is computed in: what autocast says, where it is on."""
     device = x.device.type
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype

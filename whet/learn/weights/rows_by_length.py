@@ -28,14 +28,17 @@ SHARE = "share"
 Part = Mapping[str, Any]
 
 
-def pack(parts: Sequence[Part], window: int, *, sort: bool = True) -> list[dict[str, Any]]:
-    """The same rows in as many parts; each `window` of them is one optimizer step. Images stay as they are."""
+def pack(parts: Sequence[Part], window: int, *, sort: bool = True, together: bool = False) -> list[dict[str, Any]]:
+    """The same rows in as many parts; each `window` of them is one optimizer step. Images stay as they are.
+
+    `together`: rows of one prompt come into one part, and the prompt counts once: that is how they will be read.
+    """
     if any(_unknown(part) for part in parts):
         return [dict(part) for part in parts]
     packed: list[dict[str, Any]] = []
     for start in range(0, len(parts), window):
         step = parts[start : start + window]
-        packed += _by_length(step) if sort else [trim(part) for part in step]
+        packed += _by_length(step, together) if sort else [trim(part) for part in step]
     return packed
 
 
@@ -55,7 +58,7 @@ def trim(part: Part) -> dict[str, Any]:
     return cut
 
 
-def _by_length(step: Sequence[Part]) -> list[dict[str, Any]]:
+def _by_length(step: Sequence[Part], together: bool) -> list[dict[str, Any]]:
     """The rows of a step that teach something, the longest first; each part with its share of all rows, per part."""
     joined = {
         name: value if value is None or name in WHOLE else torch.cat([part[name] for part in step])
@@ -64,7 +67,10 @@ def _by_length(step: Sequence[Part]) -> list[dict[str, Any]]:
     most = step[0]["prompt_ids"].shape[0]
     reach = _reach(joined["completion_mask"])
     lengths = joined["prompt_mask"].sum(1) + reach
-    places = _parted(lengths.tolist(), reach.tolist(), _learnt(joined).tolist(), most)
+    learnt = _learnt(joined).tolist()
+    places = _together(joined, lengths.tolist(), learnt, most) if together else []
+    if not 0 < len(places) <= len(step):
+        places = _parted(lengths.tolist(), reach.tolist(), learnt, most)
     total = len(lengths)
     packed = []
     for at in range(len(step)):
@@ -93,6 +99,30 @@ def _parted(lengths: Sequence[int], reach: Sequence[int], learnt: Sequence[bool]
             parts.append(own := [])
             wide = reach[at]
         own.append(at)
+    return parts
+
+
+def _together(joined: Part, lengths: Sequence[int], learnt: Sequence[bool], most: int) -> list[list[int]]:
+    """Which rows go together where those of a prompt read it once: as many tokens as `most` of the longest rows have.
+
+    At most `most` rows of one prompt are kept together; it may come to more parts than there were.
+    """
+    prompts = joined["prompt_mask"].sum(1).tolist()
+    by_prompt: dict[bytes, list[int]] = {}
+    for at, row in enumerate(joined["prompt_ids"].cpu().numpy()):
+        if learnt[at]:
+            by_prompt.setdefault(row.tobytes(), []).append(at)
+    groups = [rows[at : at + most] for rows in by_prompt.values() for at in range(0, len(rows), most)]
+    room = most * max(lengths, default=0)
+    parts: list[list[int]] = []
+    filled = room
+    for group in groups:
+        own = prompts[group[0]] + sum(lengths[at] - prompts[at] for at in group)
+        if filled + own > room:
+            parts.append([])
+            filled = 0
+        parts[-1] += group
+        filled += own
     return parts
 
 
