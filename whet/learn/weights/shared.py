@@ -26,6 +26,8 @@ from whet.learn.weights.light import product_type
 
 ATTENTION = "whet_shared"
 IGNORED = -100
+UNMOVED = 1e-3
+"""Log-probabilities that are no further apart are the same."""
 
 Told = tuple[torch.Tensor, torch.Tensor | None]
 
@@ -264,22 +266,33 @@ def scored_in_line(model: Any, ids: torch.Tensor, mask: torch.Tensor, scored: in
 def reads_lines(model: Any) -> bool:
     """Whether a model with TRL's head says of rows in a line what it says of them as rows.
 
-    Some layers look at neighbours by other ways than attention, or attend in another way. So it is tried, on tokens
-    drawn for it: another prompt must matter ten times as much as the line does.
+    Some layers look at their neighbours by other ways than attention, or attend in another way. So it is tried, on
+    tokens drawn for it: what one attempt says, or another prompt, must not matter to those beside it, and its own
+    prompt must matter three times as much as the line does, which in half numbers matters a little.
     """
     weight = model.get_input_embeddings().weight
     chance = torch.Generator().manual_seed(0)
-    prompts, said = (torch.randint(len(weight), size, generator=chance) for size in ((2, 24), (4, 9)))
-    rows, others = (torch.cat([part, said], 1).to(weight.device) for part in (prompts.repeat(2, 1), prompts[[0] * 4]))
+    prompts, said = (torch.randint(len(weight), size, generator=chance) for size in ((3, 24), (5, 9)))
+
+    def rows(asked: Sequence[int], answers: Sequence[int]) -> torch.Tensor:
+        return torch.cat([prompts[list(asked)], said[list(answers)]], 1).to(weight.device)
+
+    def lined(asked: Sequence[int], answers: Sequence[int]) -> torch.Tensor:
+        tokens = rows(asked, answers)
+        found = scored_in_line(model, tokens, torch.ones_like(tokens), said.shape[1], entropy=False)
+        assert found is not None
+        return found[0]
+
+    own, first = (0, 1, 0, 1), (0, 1, 2, 3)
     with torch.no_grad():
-        plain, other = _scored(model, rows, 9), _scored(model, others, 9)
+        plain, other = (_scored(model, rows(asked, first), said.shape[1]) for asked in (own, (1, 0, 1, 0)))
         try:
-            lined = scored_in_line(model, rows, torch.ones_like(rows), 9, entropy=False)
+            found = lined(own, first)
+            beside = lined(own, (4, 1, 2, 3))[1:] - found[1:], (lined((0, 2, 0, 2), first) - found)[::2]
         except (WhetError, TypeError, ValueError, RuntimeError):
             return False
-    if lined is None:
-        return False
-    return bool(10 * (lined[0] - plain).abs().mean() <= (other - plain).abs().mean())
+    alone = all(float(apart.abs().max()) < UNMOVED for apart in beside)
+    return alone and bool(3 * (found - plain).abs().mean() <= (other - plain).abs().mean())
 
 
 def _scored(model: Any, rows: torch.Tensor, scored: int) -> torch.Tensor:
