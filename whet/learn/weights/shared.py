@@ -23,6 +23,7 @@ from transformers import AttentionInterface
 
 from whet.errors import WhetError
 from whet.learn.weights.light import product_type
+from whet.models.hf.paged import refuse_strange
 
 ATTENTION = "whet_shared"
 IGNORED = -100
@@ -201,20 +202,11 @@ def _weighed(found: Found, sums: torch.Tensor) -> torch.Tensor:
 
 
 def shared_attention(
-    module: Any,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attention_mask: torch.Tensor | None,
-    *,
-    line: OneLine,
-    scaling: float | None = None,
-    **other: Any,
+    module: Any, *read: Any, line: OneLine, scaling: float | None = None, **other: Any
 ) -> tuple[torch.Tensor, None]:
-    """The attention that transformers calls at every layer, under the name of `ATTENTION`."""
-    strange = [name for name in ("sliding_window", "softcap", "s_aux") if other.get(name) is not None]
-    if strange:
-        raise WhetError(f"its attention has a {strange[0]}, which a line does not know")
+    """The attention that transformers calls at every layer, under the name of `ATTENTION`; `read` ends with a mask."""
+    refuse_strange(other, "a line does")
+    query, key, value = read[:3]
     kind, size = product_type(query), query.shape[-1]
     scale = size**-0.5 if scaling is None else scaling
     if query.is_cuda and kind in (torch.bfloat16, torch.float16) and size % 8 == 0 and size <= 256:

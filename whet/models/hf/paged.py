@@ -7,7 +7,7 @@ another has just begun with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
@@ -168,6 +168,13 @@ class PackedStep:
         return AlikeSequences(tokens, len(numbers), new, longest, pages, mask)
 
 
+def refuse_strange(given: Mapping[str, Any], who: str) -> None:
+    """An attention that is more than causal would be computed wrongly."""
+    strange = [name for name in ("sliding_window", "softcap", "s_aux") if given.get(name) is not None]
+    if strange:
+        raise WhetError(f"its attention has a {strange[0]}, which {who} not know")
+
+
 def paged_attention(
     module: Any,
     query: torch.Tensor,
@@ -180,9 +187,7 @@ def paged_attention(
     **other: Any,
 ) -> tuple[torch.Tensor, None]:
     """The attention that transformers calls at every layer, under the name of `ATTENTION`."""
-    strange = [name for name in ("sliding_window", "softcap", "s_aux") if other.get(name) is not None]
-    if strange:
-        raise WhetError(f"its attention has a {strange[0]}, which pages do not know")
+    refuse_strange(other, "pages do")
     packed.pool.write(module.layer_idx, packed.places, key, value)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     return packed.attend(module.layer_idx, query, scale), None
