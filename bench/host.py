@@ -148,6 +148,9 @@ def stand_in(decoder: Any, own: StandIn) -> None:
             finally:
                 torch.zeros = zeros
 
+        def record(self, memory: Any) -> None:
+            """Whatever would be recorded here is not computed."""
+
         def start(self) -> None:
             own.start(self)
 
@@ -160,6 +163,7 @@ def stand_in(decoder: Any, own: StandIn) -> None:
     decoder._fast, decoder._norms = True, FusedNorms(decoder._model)
     slots, heads = decoder._limits.slots, decoder._layout.heads
     decoder._graphs = Graphs(decoder._model, decoder._memory(), heads, slots, decoder._width, record=False)
+    decoder._graphs._record = True
 
 
 # ---------------------------------------------------------------------------------------------- what is done
