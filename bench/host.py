@@ -178,13 +178,10 @@ class RecallingBench(Workbench):
         self._known: dict[str, Any] = pickle.loads(file.read_bytes()) if file.exists() else {}
 
     def start(self, job: Work) -> Future[WorkResult]:
+        if self._processes:
+            return super().start(self._instead(job))
         began = time.thread_time()
         asked = {name: job.payload[name] for name in ("function", "arguments")}
-        if self._processes:
-            arguments = {"file": str(self._file), **asked}
-            payload = {**job.payload, "function": "host_works:recall", "arguments": arguments}
-            self.seconds += time.thread_time() - began
-            return super().start(replace(job, payload=payload))
         mark = host_works.mark(**asked)
         if mark not in self._known:
             self._known[mark] = call_function(**asked).value
@@ -192,6 +189,16 @@ class RecallingBench(Workbench):
         done.set_result(WorkResult(self._known[mark]))
         self.seconds += time.thread_time() - began
         return done
+
+    def _instead(self, job: Work) -> Work:
+        began = time.thread_time()
+        arguments = {"file": str(self._file), **{name: job.payload[name] for name in ("function", "arguments")}}
+        payload = {**job.payload, "function": "host_works:recall", "arguments": arguments}
+        self.seconds += time.thread_time() - began
+        return replace(job, payload=payload)
+
+    def start_all(self, jobs: Sequence[Work]) -> list[Future[WorkResult]]:
+        return super().start_all([self._instead(job) for job in jobs]) if self._processes else [*map(self.start, jobs)]
 
     def keep(self) -> None:
         self._file.write_bytes(pickle.dumps(self._known))
@@ -265,6 +272,9 @@ class Rounds:
         limits = AttemptLimits(tokens=TOKENS)
         stage = PlayStage(self.env, policy, limits, lambda score: score.parts.get("repaired", 0.0), bench)
         own.seconds, own.passes, own.drawn, bench.seconds = 0.0, 0, 0, 0.0
+        for kept in ("_tokenised", "_written"):  # in training, the tasks of a round are others than before
+            if hasattr(self.live._inner._renderer, kept):
+                getattr(self.live._inner._renderer, kept).cache_clear()
         version = "s0000/0"
         works, began = bench.thread_seconds(), time.thread_time()
         if profile is not None:
