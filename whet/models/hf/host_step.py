@@ -65,7 +65,7 @@ class RowColumns:
         where = slots[:, None], drawn[:, None] + places
         self._tokens[where] = tokens.T
         self._logprobs[where] = logprobs.T
-        over = np.isin(tokens, self._ends) | (drawn + (places[:, None] + 1) >= self.limit[slots])
+        over = (tokens[..., None] == self._ends).any(-1) | (drawn + (places[:, None] + 1) >= self.limit[slots])
         ended: Column = over.any(0)
         taken = np.where(ended, over.argmax(0) + 1, repeat)
         self.drawn[slots] += taken

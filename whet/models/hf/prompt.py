@@ -25,7 +25,7 @@ _OVERHANG = 200
 """Characters that may follow a reply in its tokens: the stop string that ended it, which is no part of its text."""
 
 KEPT = 1024
-"""Texts that are not rendered again: a prompt that several draws begin with, and what stood before a reply."""
+"""Texts that are not rendered or tokenised again: what several draws begin with or are answered, what stood before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Renderer:
         self._processor = processor
         self._tokenizer = getattr(processor, "tokenizer", processor)
         self._ends = ends
-        self._tokenised = lru_cache(maxsize=64)(self._tokenise)
+        self._tokenised = lru_cache(maxsize=KEPT)(self._tokenise)
         self._written = lru_cache(maxsize=KEPT)(self._write)
 
     def text(self, prompt: Prompt) -> str:
