@@ -59,7 +59,7 @@ NEW, TOKENS, CONTEXT = 384, 800, 3072
 BABBLE = 0.15
 """Share of the replies that say no action."""
 PASS = 0.002
-"""Seconds for which the host waits for a pass: in these, works go on."""
+"""Seconds for which the host waits for a pass where works go on meanwhile."""
 
 
 # ---------------------------------------------------------------------------------------------- what is said
@@ -100,6 +100,7 @@ class StandIn:
     script: Script
     lines: dict[int, int] = field(default_factory=dict)
     """By the seed of a row the line of the book that it says."""
+    waits: bool = False
     seconds: float = 0.0
     passes: int = 0
     drawn: int = 0
@@ -124,7 +125,8 @@ class StandIn:
             graph._steps.add_(1)
         self.drawn += len(steps)
         self.seconds += time.thread_time() - began
-        time.sleep(PASS)
+        if self.waits:
+            time.sleep(PASS)
 
 
 def stand_in(decoder: Any, own: StandIn) -> None:
@@ -305,6 +307,7 @@ def once(file: Path, rounds: int, profiled: bool) -> dict[str, Any]:
     told: dict[str, Any] = {}
     with closing(made.live):
         for name, processes in (("at hand", 0), ("process", 1)):
+            made.own.waits = bool(processes)
             with RecallingBench(file, processes) as bench:
                 made.play(bench)
                 if not processes:
