@@ -100,12 +100,13 @@ class _Floor:
         self._asking_beside: dict[int, Conversation] = {}
         self._working: dict[Future[Any], tuple[Conversation, float | None]] = {}
         """Works, with when each was begun; and replies that come aside, whose time is nobody's."""
+        self._to_begin: list[tuple[Conversation, Work]] = []
 
     def move(self, talk: Conversation) -> None:
         """Have brought what a conversation needs now, if it has not ended."""
         step = talk.next()
         if isinstance(step, Work):
-            self._working[self._bench.start(step)] = (talk, time.monotonic())
+            self._to_begin.append((talk, step))
         elif isinstance(step, Request) and step.role == "target":
             self._asking[self._generator.submit(step)] = talk
         elif isinstance(step, Request) and self._aside is not None:
@@ -117,20 +118,31 @@ class _Floor:
 
     def turn(self) -> bool:
         """Bring what has come, waiting for a work only where nothing else is to be done. False when all is over."""
+        self._begin()
         if not (self._asking or self._asking_beside or self._working):
             return False
         self._gather(patiently=not (self._asking or self._asking_beside))
+        self._begin()
         self._step(self._generator, self._asking)
         if self._beside is not None:
             self._step(self._beside, self._asking_beside)
         return True
 
+    def _begin(self) -> None:
+        """Hand over the works that have come up, all at once: each time, the bench's thread takes the interpreter."""
+        waiting, self._to_begin = self._to_begin, []
+        if waiting:
+            begun = self._bench.start_all([job for _, job in waiting])
+            now = time.monotonic()
+            self._working.update({future: (talk, now) for (talk, _), future in zip(waiting, begun, strict=True)})
+
     def _gather(self, *, patiently: bool) -> None:
         """Works that have ended; those that end together go on in the order in which they were begun."""
         if not self._working:
             return
-        done, _ = wait(self._working, None if patiently else 0, FIRST_COMPLETED)
-        for future in [future for future in self._working if future in done]:
+        if patiently:
+            wait(self._working, None, FIRST_COMPLETED)
+        for future in [future for future in self._working if future.done()]:
             talk, began = self._working.pop(future)
             if began is None:
                 talk.answer(reply_answer(future))

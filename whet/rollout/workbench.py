@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, TypeVar
 
 from whet.rollout.works import Works
@@ -38,14 +39,29 @@ class Workbench:
     def start(self, job: Work) -> Future[WorkResult]:
         return self.submit(self.works.perform(job))
 
+    def start_all(self, jobs: Sequence[Work]) -> list[Future[WorkResult]]:
+        """As `start` for each, at the cost of one: the thread is woken once."""
+        begun: list[Future[WorkResult]] = [Future() for _ in jobs]
+        with self._starting:
+            self._opened().call_soon_threadsafe(self._start_here, jobs, begun)
+        return begun
+
+    def _start_here(self, jobs: Sequence[Work], begun: Sequence[Future[WorkResult]]) -> None:
+        for job, future in zip(jobs, begun, strict=True):
+            task = asyncio.get_running_loop().create_task(self.works.perform(job))
+            task.add_done_callback(partial(_hand_over, future))
+
     def submit(self, effect: Coroutine[Any, Any, Result]) -> Future[Result]:
         """Have any coroutine run on the bench's loop."""
         with self._starting:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=self._loop.run_forever, name="whet-works", daemon=True)
-                self._thread.start()
-            return asyncio.run_coroutine_threadsafe(effect, self._loop)
+            return asyncio.run_coroutine_threadsafe(effect, self._opened())
+
+    def _opened(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=self._loop.run_forever, name="whet-works", daemon=True)
+            self._thread.start()
+        return self._loop
 
     def close(self) -> None:
         """End what is under way and let go of the thread. A bench that is used again begins anew."""
@@ -67,3 +83,16 @@ class Workbench:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
         await self.works.close()
+
+
+def _hand_over(future: Future[WorkResult], task: asyncio.Task[WorkResult]) -> None:
+    """What a work came to, to whoever waits for it in another thread."""
+    if task.cancelled():
+        future.cancel()
+    if not future.set_running_or_notify_cancel():
+        return
+    error = task.exception()
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(task.result())

@@ -34,6 +34,8 @@ class Attempt:
         say), no single sequence is all that it saw: the one with most drawn tokens is taken, and the rest not learnt.
         """
         sequences = token_sequences(self.rollout.turns)
+        if len(sequences) == 1:
+            return sequences[0]
         return max(sequences, key=lambda sequence: sum(sequence.mask), default=None)
 
     @property

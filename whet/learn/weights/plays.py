@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from whet.envs.base import Environment
@@ -18,6 +20,9 @@ from whet.rollout.workbench import Workbench
 from whet.types import Fault, Policy, Reply, Role, Rollout, Score, Ticket
 
 Reward = Callable[[Score], float]
+
+SELDOM = (100_000, 50, 1_000)
+"""After how many new objects the garbage collector comes, while plays run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,24 @@ class PlayStage:
         return replace(self.policy, model=digest("in training", self.policy.model, version))
 
 
+@contextmanager
+def at_rest() -> Iterator[None]:
+    """Within this, the garbage collector comes seldom, and leaves alone what was there before.
+
+    Libraries and weights are millions of objects, and it would walk through all of them now and then, while hundreds of
+    plays wait. What plays leave behind is small, and let go of without it.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(*SELDOM)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+@at_rest()
 def play_groups(
     stage: PlayStage, tasks: Sequence[int], draws: int, purpose: str, first: int, version: str, generator: Generator
 ) -> list[Group]:

@@ -11,9 +11,9 @@ looks; elsewhere the same passes run as plain torch.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,43 +21,24 @@ import torch
 
 from whet.errors import LimitReached, WhetError
 from whet.models.hf.folded import FoldedAdapters
-from whet.models.hf.host_step import HostStep
+from whet.models.hf.host_step import Column, HostStep, RowColumns
 from whet.models.hf.layout import ModelLayout, inner_model, read_layout
 from whet.models.hf.limits import GIB, DecoderLimits, page_room
 from whet.models.hf.norms import FusedNorms
 from whet.models.hf.paged import PackedStep, PagePool, logits_of, paged, token_bytes
 from whet.models.hf.pages import PAGE, Chain, PageTable
 from whet.models.hf.rows import BatchRow, Chooser, Decode, Defaults, RowResult, Watcher, text_of, top_entries
+from whet.models.hf.sequence import DrawingSequence, slots_of
 from whet.types import Sampling
 
 if TYPE_CHECKING:
     from whet.models.hf.graphs import StepGraphs
 
+WRITTEN = attrgetter("_version")
+"""How often a tensor was written."""
+
 PATIENCE = 3
 """Passes for which a few prompts wait for more of them, where many rows draw."""
-
-
-@dataclass(slots=True, eq=False)
-class _Sequence:
-    """A prompt on its way to a reply. All of `ids` up to `done` have keys and values in the pages of `chain`."""
-
-    ticket: int
-    prompt: Sequence[int]
-    row: BatchRow
-    ids: list[int]
-    done: int = 0
-    known: int = 0
-    slot: int = -1
-    reading: bool = True
-    """Whether its tokens are still being read, since it was last given a slot."""
-    chain: Chain = field(default_factory=Chain)
-    sharpness: float = 0.0
-    plain: bool = True
-    """Whether the kernel draws for this row: it knows no nucleus and no alternatives."""
-
-    @property
-    def unread(self) -> int:
-        return len(self.ids) - self.done
 
 
 class Decoder:
@@ -83,13 +64,14 @@ class Decoder:
         self._count, self.context = page_room(limits, self._layout)
         self._width = -(-(self.context + limits.stride) // PAGE) + 1
         self._table = np.zeros((limits.slots, self._width), dtype=np.int32)
+        self._columns = RowColumns(limits.slots, defaults.ends)
         self._pages = PageTable(self._count)
         self._pool: PagePool | None = None
         self._graphs: StepGraphs | None = None
         self._weights = self._weights_now()
         self._slots = list(range(limits.slots - 1, -1, -1))
-        self._waiting: deque[_Sequence] = deque()
-        self._running: list[_Sequence] = []
+        self._waiting: deque[DrawingSequence] = deque()
+        self._running: list[DrawingSequence] = []
         self._refused: list[tuple[int, LimitReached]] = []
         self._next = self._delay = 0
         self._reading = False
@@ -114,8 +96,9 @@ class Decoder:
             self._refused.append((self._next, LimitReached("context_overflow", told)))
         else:
             row = BatchRow(sampling, min(sampling.max_tokens, room))
-            sequence = _Sequence(self._next, ids, row, list(ids), sharpness=self._defaults.sharpness(sampling))
+            sequence = DrawingSequence(self._next, ids, row, list(ids), sharpness=self._defaults.sharpness(sampling))
             sequence.plain = not sampling.logprobs and self._defaults.share(sampling) >= 1
+            sequence.noted = self._fast and sequence.plain and not sampling.stop
             self._waiting.append(sequence)
         return self._next
 
@@ -127,8 +110,7 @@ class Decoder:
             return done
         self._check_weights()
         try:
-            with paged(self._model), self._folded.in_place(), self._norms.in_place() if self._norms else nullcontext():
-                done += self._pass()
+            done += self._pass()
         except torch.OutOfMemoryError as error:
             self.close()
             taken = self._count * PAGE * token_bytes(self._layout.shapes, self._layout.dtype) / GIB
@@ -177,17 +159,9 @@ class Decoder:
         repeat = self._limits.stride if self._fast and plain and not reading else 1
         self._extend(repeat)
         chosen = self._chosen()
-        drawn = self._fast_pass(chosen, repeat) if self._fast else self._plain_pass(chosen)
-        for sequence, new in chosen:
-            self.read += new
-            sequence.done += new
-        finished = []
-        for (sequence, _), (tokens, logprobs) in zip(chosen, drawn, strict=True):
-            if sequence.unread == 0:
-                self._take(sequence, tokens, logprobs)
-                if sequence.row.finish is not None:
-                    finished.append((sequence.ticket, self._finish(sequence)))
-        return list(finished)
+        self.read += sum(new for _, new in chosen)
+        ended = self._fast_pass(chosen, repeat) if self._fast else self._plain_pass(chosen)
+        return [(sequence.ticket, self._finish(sequence)) for sequence in ended]
 
     def _admit(self) -> None:
         """Give slots to what waits, in its order, as long as there are slots and pages.
@@ -210,10 +184,19 @@ class Decoder:
             if not sequence.row.ids:
                 sequence.known = sequence.done
             chain.pages += new
-            self._table[sequence.slot] = 0
-            self._table[sequence.slot, : len(chain.pages)] = chain.pages
             self._pages.remember(sequence.ids, chain)
             self._running.append(sequence)
+            self._enter(sequence)
+
+    def _enter(self, sequence: DrawingSequence) -> None:
+        """Write a sequence that has got a slot into the columns."""
+        slot, row, pages, columns = sequence.slot, sequence.row, sequence.chain.pages, self._columns
+        self._table[slot] = 0
+        self._table[slot, : len(pages)] = pages
+        columns.length[slot], columns.most[slot] = len(sequence.ids), len(sequence.prompt) + row.limit
+        columns.pages[slot], columns.limit[slot] = len(pages), row.limit
+        columns.seed[slot], columns.sharpness[slot] = row.seed, sequence.sharpness
+        columns.begin(slot, row.ids, row.logprobs)
 
     def _due(self) -> bool:
         """Whether what waits is let in now.
@@ -229,34 +212,38 @@ class Decoder:
 
     def _extend(self, repeat: int) -> None:
         """Pages for what is drawn next. Where there are none, who came last goes back to wait and is read again."""
-        for sequence in list(self._running):
-            if sequence.slot < 0:
-                continue
-            most = len(sequence.prompt) + sequence.row.limit
-            need = -(-min(len(sequence.ids) + repeat - 1, most) // PAGE) - len(sequence.chain.pages)
-            while need > 0:
+        running = list(self._running)
+        lacking = self._columns.lacking(slots_of(running), repeat, PAGE)
+        for at in np.flatnonzero(lacking > 0).tolist():
+            sequence, need = running[at], int(lacking[at])
+            while sequence.slot >= 0:
                 new = self._pages.take(need)
                 if new is not None:
                     held = sequence.chain.pages
                     self._table[sequence.slot, len(held) : len(held) + need] = new
                     held += new
+                    self._columns.pages[sequence.slot] = len(held)
                     break
                 self._put_back(next(last for last in reversed(self._running) if not last.reading))
-                if sequence.slot < 0:
-                    break
 
-    def _put_back(self, sequence: _Sequence) -> None:
+    def _put_back(self, sequence: DrawingSequence) -> None:
         self._leave(sequence)
         self._waiting.appendleft(sequence)
 
-    def _leave(self, sequence: _Sequence) -> None:
+    def _leave(self, sequence: DrawingSequence) -> None:
+        if sequence.noted and not sequence.reading:
+            row = sequence.row
+            row.ids, logprobs = self._columns.told(sequence.slot)
+            row.logprobs = logprobs if row.sampling.logprobs is not None else []
+            sequence.ids = [*sequence.prompt, *row.ids]
+            sequence.done = len(sequence.ids) - 1  # the last token has been drawn and not yet read
         self._pages.remember(sequence.ids[: sequence.done], sequence.chain)
         self._pages.release(sequence.chain.pages)
         self._slots.append(sequence.slot)
         self._running.remove(sequence)
         sequence.slot, sequence.chain = -1, Chain()
 
-    def _chosen(self) -> list[tuple[_Sequence, int]]:
+    def _chosen(self) -> list[tuple[DrawingSequence, int]]:
         """Who takes part in the next pass, with how many tokens: all that draw, then prompts in their order."""
         chosen = [(sequence, 1) for sequence in self._running if not sequence.reading]
         left = self._limits.chunk - len(chosen)
@@ -267,9 +254,9 @@ class Decoder:
                 left -= new
         return chosen
 
-    def _take(self, sequence: _Sequence, tokens: Sequence[int], logprobs: Sequence[float]) -> None:
-        """Note what a row drew, up to where it ends; what it drew beyond is dropped."""
-        row, sequence.reading = sequence.row, False
+    def _take(self, sequence: DrawingSequence, tokens: Sequence[int], logprobs: Sequence[float]) -> bool:
+        """Note what a row drew, up to where it ends, and whether it does; what it drew beyond is dropped."""
+        row = sequence.row
         for at, token in enumerate(tokens):
             row.ids.append(token)
             sequence.ids.append(token)
@@ -278,18 +265,27 @@ class Decoder:
             row.finish = self._watcher.finish(row, token)
             if row.finish is not None:
                 break
-        sequence.done = len(sequence.ids) - 1  # the last token has been drawn and not yet read
+        sequence.done = len(sequence.ids) - 1
+        self._columns.note(sequence.slot, len(sequence.ids), len(row.ids), row.ids[-1])
+        return row.finish is not None
 
-    def _finish(self, sequence: _Sequence) -> RowResult:
+    def _finish(self, sequence: DrawingSequence) -> RowResult:
         row = sequence.row
         self._leave(sequence)
+        row.finish = row.finish or self._watcher.finish(row, row.ids[-1])
         text = text_of(row, self._defaults.ends, self._decode)
         entries = top_entries(row, self._decode) if row.tops else ()
         return RowResult(text, row.finish or "length", sequence.prompt, row.ids, entries, row.logprobs, sequence.known)
 
     # ------------------------------------------------------------------------------------------- how it is computed
 
-    def _plain_pass(self, chosen: Sequence[tuple[_Sequence, int]]) -> list[tuple[list[int], list[float]]]:
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Within this, the model computes by pages, with its adapters and norms in the form that is fastest."""
+        with paged(self._model), self._folded.in_place(), self._norms.in_place() if self._norms else nullcontext():
+            yield
+
+    def _plain_pass(self, chosen: Sequence[tuple[DrawingSequence, int]]) -> list[DrawingSequence]:
         device = self._layout.device
         ids: list[int] = []
         places: list[int] = []
@@ -311,42 +307,66 @@ class Decoder:
         )
         ends = np.cumsum([new for _, new in chosen]) - 1
         drawing = [at for at, (sequence, new) in enumerate(chosen) if sequence.unread == new]
-        drawn: list[tuple[list[int], list[float]]] = [([], []) for _ in chosen]
-        logits = logits_of(self._model, step, torch.tensor(ends[drawing], device=device, dtype=torch.long))
-        if drawing:
-            tokens = Chooser([chosen[at][0].row for at in drawing], self._defaults)(step.ids, logits).argmax(-1)
-            for at, token in zip(drawing, tokens.tolist(), strict=True):
-                drawn[at] = ([token], [])
-        return drawn
+        with self._computing():
+            logits = logits_of(self._model, step, torch.tensor(ends[drawing], device=device, dtype=torch.long))
+        self._has_read(chosen)
+        if not drawing:
+            return []
+        rows = [chosen[at][0] for at in drawing]
+        tokens = Chooser([sequence.row for sequence in rows], self._defaults)(step.ids, logits).argmax(-1).tolist()
+        return [sequence for sequence, token in zip(rows, tokens, strict=True) if self._take(sequence, [token], [])]
 
-    def _fast_pass(self, chosen: Sequence[tuple[_Sequence, int]], repeat: int) -> list[tuple[list[int], list[float]]]:
-        pool = self._memory()
+    def _has_read(self, chosen: Sequence[tuple[DrawingSequence, int]]) -> None:
+        """Those who were reading have read so much; whoever has read all draws."""
+        for sequence, new in chosen:
+            if sequence.reading:
+                sequence.done += new
+                sequence.reading = sequence.unread > 0
+
+    def _fast_pass(self, chosen: Sequence[tuple[DrawingSequence, int]], repeat: int) -> list[DrawingSequence]:
         if self._graphs is None:
             from whet.models.hf.graphs import StepGraphs
 
-            record = self._limits.graphs
-            self._graphs = StepGraphs(
-                self._model, pool, self._layout.heads, self._limits.slots, self._width, record=record
-            )
-        step = HostStep(
-            [token for sequence, new in chosen for token in sequence.ids[sequence.done : sequence.done + new]],
-            [(new, sequence.done + new) for sequence, new in chosen],
-            self._table[[sequence.slot for sequence, _ in chosen]],
-            [(sequence.sharpness, sequence.row.seed, len(sequence.row.ids)) for sequence, _ in chosen],
-        )
-        tokens, logprobs, logits = self._graphs.run(step, repeat)
-        strange = [at for at, (sequence, new) in enumerate(chosen) if sequence.unread == new and not sequence.plain]
-        told = tokens.T.tolist(), logprobs.T.tolist()
-        drawn = [
-            (row_tokens, row_logprobs if sequence.row.sampling.logprobs is not None else [])
-            for (sequence, _), row_tokens, row_logprobs in zip(chosen, *told, strict=True)
-        ]
+            whole = self._model, self._memory(), self._layout.heads, self._limits.slots, self._width
+            self._graphs = StepGraphs(*whole, self._computing, record=self._limits.graphs)
+        sequences = [sequence for sequence, _ in chosen]
+        tokens, logprobs, logits = self._graphs.run(self._step_of(chosen, slots_of(sequences)), repeat)
+        self._has_read(chosen)
+        told, told_logprobs = tokens.cpu().numpy(), logprobs.cpu().numpy()
+        ended = np.zeros(len(sequences), dtype=np.bool_)
+        noted = [at for at, sequence in enumerate(sequences) if sequence.noted and not sequence.reading]
+        slots = slots_of([sequences[at] for at in noted])
+        ended[noted] = self._columns.take(slots, told[:, noted], told_logprobs[:, noted])
+        others = [at for at, sequence in enumerate(sequences) if not (sequence.noted or sequence.reading)]
+        strange = [at for at in others if not sequences[at].plain]
         if strange:
-            rows = [chosen[at][0].row for at in strange]
-            chosen_tokens = Chooser(rows, self._defaults)(tokens, logits[strange]).argmax(-1).tolist()
-            for at, token in zip(strange, chosen_tokens, strict=True):
-                drawn[at] = ([token], [])
-        return drawn
+            rows = [sequences[at].row for at in strange]
+            drawn = Chooser(rows, self._defaults)(tokens, logits[strange]).argmax(-1).tolist()
+            for at, token in zip(strange, drawn, strict=True):
+                ended[at] = self._take(sequences[at], [token], [])
+        for at in others:
+            sequence = sequences[at]
+            if sequence.plain:
+                known = told_logprobs[:, at].tolist() if sequence.row.sampling.logprobs is not None else []
+                ended[at] = self._take(sequence, told[:, at].tolist(), known)
+        return [sequences[at] for at in np.flatnonzero(ended).tolist()]
+
+    def _step_of(self, chosen: Sequence[tuple[DrawingSequence, int]], slots: Column) -> HostStep:
+        """A pass in numbers: whoever draws brings its last token, whoever reads the next of its prompt."""
+        columns = self._columns
+        readers = [(sequence, new) for sequence, new in chosen if sequence.reading]
+        drawing = len(chosen) - len(readers)
+        read = [token for sequence, new in readers for token in sequence.ids[sequence.done : sequence.done + new]]
+        ends = [sequence.done + new for sequence, new in readers]
+        return HostStep(
+            np.concatenate([columns.last[slots[:drawing]], np.array(read, dtype=np.int32)]),
+            np.array([new for _, new in chosen], dtype=np.int32),
+            np.concatenate([columns.length[slots[:drawing]], np.array(ends, dtype=np.int32)]),
+            self._table[slots],
+            columns.sharpness[slots],
+            columns.seed[slots],
+            columns.drawn[slots],
+        )
 
     # ------------------------------------------------------------------------------------------- memory and weights
 
@@ -361,7 +381,7 @@ class Decoder:
             self.refresh()
 
     def _written(self) -> int:
-        return sum(tensor._version for tensor in self._tensors)
+        return sum(map(WRITTEN, self._tensors))
 
     def _weights_now(self) -> tuple[int, ...]:
         """How often the weights were written, how many there are and where they lie."""

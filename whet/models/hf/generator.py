@@ -96,7 +96,8 @@ class TokenGenerator:
             if isinstance(answer, Reply):
                 chat = [*prompt.chat, {"role": "assistant", "content": answer.text}]
                 ids = (*answer.prompt_ids, *answer.completion_ids)
-                self._told[(request.attempt, request.role)] = replace(prompt, chat=chat, prior_ids=ids)
+                told = Prompt(chat, prompt.images, prompt.sampling, prompt.settings, ids)
+                self._told[(request.attempt, request.role)] = told
                 if len(self._told) > REMEMBERED:
                     self._told.popitem(last=False)
             answered.append((ticket, answer))
@@ -181,7 +182,8 @@ def _telling(prompt: Prompt) -> Prompt:
     """Log-probabilities are always told: whoever trains needs them, and they are at hand."""
     if prompt.sampling.logprobs is not None:
         return prompt
-    return replace(prompt, sampling=replace(prompt.sampling, logprobs=0))
+    sampling = replace(prompt.sampling, logprobs=0)
+    return Prompt(prompt.chat, prompt.images, sampling, prompt.settings, prompt.prior_ids)
 
 
 def _answer(form: ChatForm, made: RowResult | Exception, request: Request) -> Reply | LimitReached | Fault:

@@ -6,13 +6,14 @@ graph reads weights where they lie, so weights that are updated in place are the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 import torch
 
-from whet.models.hf.host_step import HostStep, RowChoice
+from whet.models.hf.host_step import HostStep
 from whet.models.hf.kernels import draw, tile
 from whet.models.hf.paged import PackedStep, PagePool, logits_of
 from whet.models.hf.pages import PAGE
@@ -25,12 +26,25 @@ ROWS = 32
 
 
 class StepGraphs:
-    """The graphs of one model. `rows` is the most sequences in a pass, `pages` the most of one sequence."""
+    """The graphs of one model. `rows` is the most sequences in a pass, `pages` the most of one sequence.
 
-    def __init__(self, model: Any, pool: PagePool, heads: int, rows: int, pages: int, *, record: bool = True) -> None:
+    The model computes `within` a context, which those that are recorded need no more.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        pool: PagePool,
+        heads: int,
+        rows: int,
+        pages: int,
+        within: Callable[[], AbstractContextManager[Any]] = nullcontext,
+        *,
+        record: bool = True,
+    ) -> None:
         self._model, self._pool, self._heads = model, pool, heads
         self._rows, self._pages = rows, pages
-        self._record = record
+        self._within, self._record = within, record
         self._graphs: dict[tuple[bool, int, int], StepGraph] = {}
         self._memory: Any = torch.cuda.graph_pool_handle() if record else None
 
@@ -39,22 +53,24 @@ class StepGraphs:
 
         Repeated, each row reads the token it has just drawn; that is for passes where every row brings one token.
         """
-        rows, tokens = len(step.counts), len(step.ids)
+        rows, tokens = len(step.new), len(step.ids)
         single = tokens == rows
         shape = (_up(rows), _up(rows)) if single else (_bucket(tokens), self._rows)
         graph = self._graphs.get((single, *shape))
         if graph is None:
             graph = StepGraph(self._model, self._pool, self._heads, shape, self._pages, single=single)
             if self._record:
-                graph.record(self._memory)
+                with self._within():
+                    graph.record(self._memory)
             self._graphs[(single, *shape)] = graph
         graph.fill(step)
         drawn = torch.empty(repeat, rows, dtype=torch.int32, device=graph.whole.device)
         logprobs = torch.empty(repeat, rows, dtype=torch.float32, device=graph.whole.device)
-        for at in range(repeat):
-            graph.start()
-            drawn[at] = graph.tokens[:rows]
-            logprobs[at] = graph.logprobs[:rows]
+        with nullcontext() if self._record else self._within():
+            for at in range(repeat):
+                graph.start()
+                drawn[at] = graph.tokens[:rows]
+                logprobs[at] = graph.logprobs[:rows]
         return drawn, logprobs, graph.logits[:rows]
 
     def clear(self) -> None:
@@ -118,10 +134,8 @@ class StepGraph:
     def fill(self, step: HostStep) -> None:
         """Bring the numbers of a pass to the device, in one copy."""
         ids, positions, places, starts, lengths, last, seeds, steps, sharp, blocks, table = self._parts
-        rows = len(step.counts)
-        new = np.array([count for count, _ in step.counts], dtype=np.int32)
-        total = np.array([length for _, length in step.counts], dtype=np.int32)
-        tokens = len(step.ids)
+        new, total = step.new, step.total
+        rows, tokens = len(new), len(step.ids)
         ends = np.cumsum(new)
         ids[:tokens] = step.ids
         ids[tokens:] = 0
@@ -138,7 +152,10 @@ class StepGraph:
         lengths[rows:] = 1
         last[:rows] = ends - 1
         last[rows:] = 0
-        _fill_choices(step.choices, seeds, steps, sharp.view(np.float32))
+        seeds[: 2 * rows] = step.seeds.view(np.int32)
+        steps[:rows] = step.steps
+        sharp.view(np.float32)[:rows] = step.sharpness
+        sharp[rows:] = 0
         tiles = -(-new // self._tile)
         n_blocks = int(tiles.sum())
         split = blocks.reshape(2, -1)
@@ -165,15 +182,6 @@ class StepGraph:
             self._steps.add_(1)
             page = step.table.gather(1, (step.positions // PAGE).long()[:, None])[:, 0]
             self._places.copy_(page * PAGE + step.positions % PAGE)
-
-
-def _fill_choices(choices: Sequence[RowChoice], seeds: Any, steps: Any, sharp: Any) -> None:
-    rows = len(choices)
-    words = np.array([seed for _, seed, _ in choices], dtype=np.uint64)
-    seeds[: 2 * rows] = words.view(np.int32)
-    steps[:rows] = [step for _, _, step in choices]
-    sharp[:rows] = [sharpness for sharpness, _, _ in choices]
-    sharp[rows:] = 0.0
 
 
 def _up(rows: int) -> int:

@@ -6,15 +6,19 @@ order before, by whichever conversation. Nothing here knows of tensors.
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-Node = tuple[int, tuple[int, ...]]
-"""The number of the page before, and the tokens of this one."""
+Node = tuple[int, bytes]
+"""The number of the page before, and the tokens of this one: bytes are cut, hashed and compared at once."""
 
 PAGE = 16
 """Tokens in a page."""
+
+WORD = "i"
+"""How a token is packed: as a word of 32 bits."""
 
 SPARE = 0
 """The page that nobody reads: rows that pad a batch write there."""
@@ -52,12 +56,15 @@ class PageTable:
     def find(self, ids: Sequence[int]) -> Chain:
         """The pages that hold how `ids` begin, now held once more. At least one token is left to be read."""
         chain = Chain()
-        for start in range(0, len(ids) - self.size, self.size):
-            known = self._nodes.get((chain.last, tuple(ids[start : start + self.size])))
+        packed, width = array(WORD, ids).tobytes(), self.size * array(WORD).itemsize
+        for start in range(0, len(packed) - width, width):
+            known = self._nodes.get((chain.last, packed[start : start + width]))
             if known is None:
                 break
             page, chain.last = known
-            self._hold(page)
+            if not self._holders[page]:
+                del self._remembered[page]
+            self._holders[page] += 1
             chain.pages.append(page)
         chain.known = len(chain.pages)
         return chain
@@ -78,7 +85,7 @@ class PageTable:
     def remember(self, ids: Sequence[int], chain: Chain) -> None:
         """Have others find the full pages of a chain whose tokens are `ids`."""
         for at in range(chain.known, len(ids) // self.size):
-            node = (chain.last, tuple(ids[at * self.size : (at + 1) * self.size]))
+            node = (chain.last, array(WORD, ids[at * self.size : (at + 1) * self.size]).tobytes())
             known, page = self._nodes.get(node), chain.pages[at]
             if known is None:
                 if page in self._known:  # it stands under a page that has been forgotten: out of reach there
@@ -106,11 +113,6 @@ class PageTable:
         self._known.clear()
         self._free.extend(self._remembered)
         self._remembered.clear()
-
-    def _hold(self, page: int) -> None:
-        if not self._holders[page]:
-            del self._remembered[page]
-        self._holders[page] += 1
 
     def _forget(self, page: int) -> None:
         node = self._known.pop(page)

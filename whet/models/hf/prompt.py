@@ -7,7 +7,7 @@ as other tokens, and then a trainer would learn from what the model never said.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -23,6 +23,9 @@ _MARK = "\u2042 here stood the reply \u2042"
 
 _OVERHANG = 200
 """Characters that may follow a reply in its tokens: the stop string that ended it, which is no part of its text."""
+
+KEPT = 1024
+"""Texts that are not rendered or tokenised again: what several draws begin with or are answered, what stood before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,8 @@ class Renderer:
         self._processor = processor
         self._tokenizer = getattr(processor, "tokenizer", processor)
         self._ends = ends
-        self._tokenised = lru_cache(maxsize=64)(self._tokenise)
+        self._tokenised = lru_cache(maxsize=KEPT)(self._tokenise)
+        self._written = lru_cache(maxsize=KEPT)(self._write)
 
     def text(self, prompt: Prompt) -> str:
         """The conversation in the words of the template, up to where the reply begins."""
@@ -85,8 +89,16 @@ class Renderer:
         return [*prompt.prior_ids, *new]
 
     def _after_reply(self, prompt: Prompt, last: int, before: str, whole: str) -> str | None:
-        """What the template writes after the last reply; None where it changes what stands before it, or itself."""
+        """What the template writes after the last reply; None where it changes what stands before it, or itself.
+
+        Mostly it can be seen: the reply stands there word for word, and what follows begins with no blank that might
+        belong to either. Else a mark is put in its place.
+        """
         reply = prompt.chat[last]
+        said = _text(reply)
+        after = whole[len(before) + len(said) :]
+        if said and said == said.strip() and whole.startswith(before + said) and after == after.lstrip():
+            return after
         marked = {**reply, "content": _MARK if isinstance(reply["content"], str) else [{"type": "text", "text": _MARK}]}
         around = self._rendered(prompt, [*prompt.chat[:last], marked, *prompt.chat[last + 1 :]], asks=True)
         at = around.find(_MARK, len(before))
@@ -136,8 +148,14 @@ class Renderer:
         return sum(token in self._ends for token in ids)
 
     def _rendered(self, prompt: Prompt, chat: Chat, *, asks: bool) -> str:
+        try:
+            return self._written(tuple(tuple(message.items()) for message in chat), (*prompt.settings.items(),), asks)
+        except TypeError:  # parts of a message, and settings that are lists, are not known again
+            return self._write(chat, prompt.settings, asks)
+
+    def _write(self, chat: Iterable[Any], settings: Any, asks: bool) -> str:
         text: str = self._processor.apply_chat_template(
-            chat, add_generation_prompt=asks, tokenize=False, **prompt.settings
+            [dict(message) for message in chat], add_generation_prompt=asks, tokenize=False, **dict(settings)
         )
         return text
 
