@@ -8,16 +8,20 @@ from typing import Any
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
+from small_world import Hail, grpo_config
 from test_grpo_loss import trainer
 from test_rows_by_length import gradient
 from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM
 from trl.trainer.utils import add_fused_lm_head
 
 from whet.learn.weights import shared
-from whet.learn.weights.play_trainer import VERSION
+from whet.learn.weights.flush import read_causally
+from whet.learn.weights.light import lighten
+from whet.learn.weights.play_trainer import VERSION, PlayTrainer
 from whet.learn.weights.presets import GRPO_PRESETS, PresetName
 from whet.learn.weights.rows_by_length import pack
 from whet.learn.weights.shared import Found, OneLine, SharedAttention, Stretch, Triple, one_line, reads_lines
+from whet.run.api import train
 
 PROMPTS, COMPLETIONS = (5, 8, 5, 8, 5, 8, 8, 5), (12, 3, 1, 5, 4, 12, 3, 2)
 
@@ -101,6 +105,34 @@ def test_rows_without_a_prompt_to_share_are_left_as_rows() -> None:
     ids = torch.arange(12).reshape(2, 6)
     assert one_line(ids, torch.ones_like(ids), 5) is None
     assert one_line(ids, torch.ones_like(ids), 4) is not None
+
+
+def test_a_whole_training_in_lines_learns(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU: in lines and with light adapters, beside the generator that plays by the same weights."""
+    made: list[int] = []
+
+    def lightened(module: Any) -> None:
+        made.append(lighten(module))
+        read_causally(module)
+
+    monkeypatch.setattr(PlayTrainer, "lines", None)
+    monkeypatch.setattr("whet.learn.weights.grpo.read_causally", lightened)
+    config = grpo_config(
+        base,
+        train={"test": 0, "select": 8},
+        tune={"steps": 6, "segment": 6, "lr": 0.02},
+        grpo={"groups": 6, "generations": 8, "refill": 6},
+        gate={"name": "none"},
+    )
+    scored: list[OneLine] = []
+    plain = shared.one_line
+    monkeypatch.setattr(shared, "one_line", lambda *given: scored.append(plain(*given)) or scored[-1])  # type: ignore[func-returns-value, arg-type]
+    result = train(config, env=Hail(), runs=tmp_path, name="lines")
+    log = result.training.segments[0].log  # type: ignore[attr-defined]
+    assert log[0]["solved"] < 0.1
+    assert log[-1]["solved"] > 0.9
+    assert made[0] > 0
+    assert len(scored) > 6
 
 
 # ---------------------------------------------------------------------------------------------- attention
