@@ -180,7 +180,7 @@ def _fields(kind: type) -> Callable[[Any], Any] | None:
     """What reads all fields of a record that is packed by its fields; None where something else is packed."""
     if getattr(kind, "__getstate__", None) is not _BY_FIELDS:
         return None
-    names = [one.name for one in fields(kind)]
+    names = [field.name for field in fields(kind)]
     return attrgetter(*names) if len(names) > 1 else lambda record: [getattr(record, name) for name in names]
 
 

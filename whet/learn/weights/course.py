@@ -367,8 +367,7 @@ class WeightsCourse(Training):
         """A step of the segment under way: a line, unless there was one just now."""
         if time.monotonic() - self._told >= QUIET:
             self._told = time.monotonic()
-            known = {"loss": "{:.3g}", "solved": "{:.2f}", "signal": "{:.2f}"}
-            shown = ", ".join(f"{name} {form.format(row[name])}" for name, form in known.items() if name in row)
+            shown = ", ".join(f"{name} {row[name]:.3g}" for name in ("loss", "solved", "signal") if name in row)
             self.notes.append(f"  step {row['step']}/{self.tune.steps}: {shown}")
             self.moved()
 
