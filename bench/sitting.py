@@ -96,7 +96,10 @@ class Sitting:
 
 
 def read_jobs(path: Path) -> list[Job]:
-    jobs = [Job(**given) for given in tomllib.loads(path.read_text(encoding="utf-8"))["job"]]
+    try:
+        jobs = [Job(**given) for given in tomllib.loads(path.read_text(encoding="utf-8"))["job"]]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise SystemExit(f"{path} is no list of jobs: {problem}") from None
     names = [job.name for job in jobs]
     unknown = {name for job in jobs for name in job.after} - set(names)
     if unknown or len(set(names)) < len(names):

@@ -55,6 +55,11 @@ def test_a_list_that_names_no_job_is_refused(tmp_path: Path) -> None:
     listed.write_text('[[job]]\nname = "a"\nrun = "true"\ntakes = 1\nafter = ["b"]\n')
     with pytest.raises(SystemExit, match="no job b"):
         sitting.read_jobs(listed)
+    listed.write_text('[[job]]\nname = "a"\n')
+    with pytest.raises(SystemExit, match=r"no list of jobs: .*'run' and 'takes'"):
+        sitting.read_jobs(listed)
+    with pytest.raises(SystemExit, match="no list of jobs"):
+        sitting.read_jobs(tmp_path / "none.toml")
 
 
 def test_the_list_of_a_seed_has_every_arm_trained_and_measured() -> None:
