@@ -7,8 +7,8 @@ python bench/rl.py collect --work DIR --out results/ordebug_rl.json     what arm
 
 An arm is a config of examples/rl with what differs set by name, trained by `whet.train` without a gate, and then
 played at temperature 0 on problems of split test: every rung on which the specification is a table, a hard mixture, and
-trades that no training problem is of. What an arm took, in seconds, is that of its training alone; several arms on one
-GPU at a time make each slower, so they are compared as they ran: side by side.
+trades that no training problem is of. What an arm took, in seconds, is that of its training alone. Arms train one after
+the other (bench/rl_seed.toml): two on one GPU make each slower, and their memory adds up.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ ARMS = {
 }
 
 
-BRIEFLY = ("gate.name=none", "train.select=1", "limits.tokens=800")
-"""An arm is measured afterwards, on many more problems than a gate would: a base that cannot do the task talks long."""
+BRIEFLY = ("gate.name=none", "train.select=1")
+"""An arm is measured afterwards, on many more problems than a gate would take."""
 EQUAL = ("sft_equal_time", "rejection_sft", "grpo_one_step")
 """Arms that train for as long as `grpo` of the same seed did, with what they played beforehand."""
 

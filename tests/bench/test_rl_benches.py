@@ -229,4 +229,5 @@ def test_arms_of_equal_time_take_what_grpo_took_with_what_they_played(
             rl._trained(name, 1, tmp_path, tmp_path / "arm", (), seconds)
         played = 80.0 if name == "rejection_sft" else 0.0
         assert f"tune.seconds={wanted - played:.1f}" in asked
+        assert not any(said.startswith(("limits.", "grpo.")) for said in asked)  # those of the config hold
     assert set(rl.EQUAL) == {name for name, arm in rl.ARMS.items() if arm.after} - {"grpo"}

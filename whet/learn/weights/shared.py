@@ -23,10 +23,10 @@ from transformers import AttentionInterface
 
 from whet.errors import WhetError
 from whet.learn.weights.light import product_type
+from whet.learn.weights.sft import IGNORED
 from whet.models.hf.paged import refuse_strange
 
 ATTENTION = "whet_shared"
-IGNORED = -100
 UNMOVED = 1e-3
 """Log-probabilities that are no further apart are the same."""
 
