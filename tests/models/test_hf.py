@@ -25,7 +25,7 @@ from whet.models.hf.address import read_address
 from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.engines import PaddedEngine, PagedEngine, open_engine
 from whet.models.hf.rows import nucleus
-from whet.models.hf.weights import load_weights
+from whet.models.hf.weights import _under_adapter, load_weights
 from whet.types import Image, Message, Reply, Sampling, Shape, ToolSpec, system, user
 
 SHORT = Sampling(temperature=0.0, max_tokens=12)
@@ -321,3 +321,19 @@ thread.join()
 def test_a_model_that_is_collected_waits_for_no_thread(reading: Path) -> None:
     ended = subprocess.run([sys.executable, "-c", COLLECTED, str(reading)], timeout=60, check=False)
     assert ended.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("saved", "asked", "device", "wanted"),
+    [
+        (torch.float32, "auto", "cuda", torch.bfloat16),
+        (torch.float32, "auto", "cuda:1", torch.bfloat16),
+        (torch.float16, "auto", "cuda", torch.float16),
+        (torch.float32, "float32", "cuda", torch.float32),
+        (torch.float32, "auto", "cpu", torch.float32),
+    ],
+)
+def test_a_base_under_an_adapter_has_the_numbers_that_it_is_trained_in(
+    saved: torch.dtype, asked: str, device: str, wanted: torch.dtype
+) -> None:
+    assert _under_adapter(saved, asked, device) == wanted

@@ -123,11 +123,11 @@ def load_weights(folder: Folder, device: str, dtype: str, threads: int) -> Loade
     if device == "cpu":
         torch.set_num_threads(threads)
     with _quiet():
-        processor, model = _loaded(folder, dtype)
+        processor, model = _loaded(folder, dtype, device)
     return LoadedWeights(processor, model.to(device).eval(), folder.context)
 
 
-def _loaded(folder: Folder, dtype: str) -> tuple[Any, Any]:
+def _loaded(folder: Folder, dtype: str, device: str) -> tuple[Any, Any]:
     where, offline = str(folder.path), {"local_files_only": True, "trust_remote_code": False}
     kind = transformers.AutoModelForImageTextToText if folder.sees else transformers.AutoModelForCausalLM
     reader = transformers.AutoProcessor if folder.sees else transformers.AutoTokenizer
@@ -139,7 +139,19 @@ def _loaded(folder: Folder, dtype: str) -> tuple[Any, Any]:
         raise WhetError(f"transformers {transformers.__version__} cannot load {where}: {said}") from problem
     if not (getattr(processor, "chat_template", None) or getattr(processor, "tokenizer", processor).chat_template):
         raise WhetError(f"{where} has no chat template: a base model cannot hold a conversation")
-    return processor, model if folder.adapter is None else laid_over(model, folder.adapter)
+    if folder.adapter is None:
+        return processor, model
+    return processor, laid_over(model.to(_under_adapter(model.dtype, dtype, device)), folder.adapter)
+
+
+def _under_adapter(saved: torch.dtype, asked: str, device: str) -> torch.dtype:
+    """The number type of a base under an adapter: on a GPU bfloat16, in which adapters are trained there.
+
+    In float32 its products would be computed aside from the matrix units. What is asked for by name holds, and weights
+    without an adapter are as they were saved: they may have been trained in steps that bfloat16 cannot say.
+    """
+    wide = asked == "auto" and device.startswith("cuda") and saved == torch.float32
+    return torch.bfloat16 if wide else saved
 
 
 def model_defaults(config: Any, tokenizer: Any) -> Defaults:
