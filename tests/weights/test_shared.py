@@ -76,6 +76,30 @@ def test_the_gradient_is_that_of_rows(base: Path, tmp_path: Path, name: PresetNa
         torch.testing.assert_close(own_grad, grad, rtol=1e-3, atol=1e-5)
 
 
+def test_where_nothing_is_learnt_more_rows_stand_in_a_line(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, part = trainer(base, tmp_path, "token_loss"), parts(1)[0]
+    made.lines = True
+    ids = torch.cat([part["prompt_ids"], part["completion_ids"]], 1)
+    mask = torch.cat([part["prompt_mask"], part["completion_mask"]], 1)
+    lines: list[int] = []
+    plain = shared.one_line
+
+    def seen(rows: torch.Tensor, *given: Any) -> OneLine | None:
+        lines.append(len(rows))
+        return plain(rows, *given)
+
+    monkeypatch.setattr(shared, "one_line", seen)
+    ask = made._get_per_token_logps_and_entropies
+    learnt = ask(made.model, ids, mask, 12, batch_size=2)[0]
+    assert lines == [2, 2, 2, 2]
+    with torch.no_grad():
+        told = ask(made.model, ids, mask, 12, batch_size=2)[0]
+    assert lines[4:] == [8]
+    torch.testing.assert_close(told, learnt.detach(), rtol=1e-4, atol=1e-5)
+
+
 def test_a_prompt_is_read_once_and_nothing_is_padding() -> None:
     part = parts(1)[0]
     line = line_of(part)

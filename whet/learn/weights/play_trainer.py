@@ -16,6 +16,9 @@ from whet.learn.weights.shared import reads_lines, scored_in_line
 
 VERSION = "policy_version"
 
+UNLEARNT = 8
+"""Times as many rows at once where no gradient is wanted: what a layer says is let go of when the next has read it."""
+
 
 class PlayTrainer(SegmentSteps, GRPOTrainer):  # type: ignore[misc]
     """TRL's GRPO trainer, which knows by which weights each row was drawn."""
@@ -70,8 +73,8 @@ class PlayTrainer(SegmentSteps, GRPOTrainer):  # type: ignore[misc]
         return self.lines
 
     def _scored_in_lines(self, model: Any, ids: Any, mask: Any, scored: int, named: dict[str, Any]) -> Any:
-        """As many rows at once as TRL says; None where a part of them cannot stand in a line."""
-        most = named.get("batch_size") or len(ids)
+        """As many rows at once as TRL says, more where nothing is learnt; None where they cannot stand in a line."""
+        most = (named.get("batch_size") or len(ids)) * (1 if torch.is_grad_enabled() else UNLEARNT)
         found = []
         for start in range(0, len(ids), most):
             part = ids[start : start + most], mask[start : start + most]
