@@ -1,6 +1,7 @@
 """Imitation and reinforcement on `ordebug`, arm by arm: what each does on problems that none was trained on.
 
 python bench/rl.py warm --processes 16 --work DIR         problems and worked attempts, made beforehand
+python bench/rl.py adopt --work DIR                       problems from another machine, under their names here
 python bench/rl.py arm sft --seed 0 --work DIR            trains an arm and measures it; what is made already stays
 python bench/rl.py arm grpo --seed 0 --work DIR           from the arm `sft` of the same seed; --seconds 600
 python bench/rl.py collect --work DIR --out results/ordebug_rl.json     what arms came to, beside what is there
@@ -8,36 +9,37 @@ python bench/rl.py collect --work DIR --out results/ordebug_rl.json     what arm
 An arm is a config of examples/rl with what differs set by name, trained by `whet.train` without a gate, and then
 played at temperature 0 on problems of split test: every rung on which the specification is a table, a hard mixture, and
 trades that no training problem is of. What an arm took, in seconds, is that of its training alone. Arms train one after
-the other (bench/rl_seed.toml): two on one GPU make each slower, and their memory adds up.
+the other: two on one GPU make each slower, and their memory adds up. With --in-turn an arm that is begun early loads
+what it needs and waits for its turn, and the next one trains while it is measured (bench/rl_seed.toml).
 """
 
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import gc
 import json
 import os
 import platform
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import torch
 from arm_options import arm_parser, read_arm_options
+from rl_problems import CONFIGS, PLAYED, RUNGS, SEEDS, TABLE, adopt, warm, worked_attempts
+from rl_step import Watch
 from together import together
 
 import whet
 from whet.apps.ordebug.figures import measure
-from whet.apps.ordebug.traces import write_traces
-from whet.envs.ordebug.family import FAMILY
-from whet.evals.sample import stratified_sample
 from whet.keys import digest
 from whet.models import ModelOptions, load_model
 from whet.models.base import Model, Request
@@ -45,26 +47,17 @@ from whet.run.train import load_train_config
 from whet.run.workspace import open_run
 from whet.types import Reply
 
-HERE = Path(__file__).parents[1]
-CONFIGS = HERE / "examples" / "rl"
-TABLE = {"spec": "table", "max_steps": 10}
-RUNGS: dict[str, tuple[dict[str, Any], int]] = {
-    "tiny": ({"size": "tiny", "subtlety": "near"}, 100),
-    "small": ({"size": "small", "subtlety": "near"}, 200),
-    "medium": ({"size": "medium", "subtlety": "near"}, 200),
-    "hard": ({"difficulty": "hard"}, 40),
-    "held_out": ({"up_to": "medium", "subtlety": "near", "families": "held_out"}, 90),
-}
-"""What an arm is measured on: arguments of the environment, and how many problems."""
+BEGAN = time.monotonic()
 FIGURES = {
     "repaired_at_5": "repaired@5",
     "repaired_at_10": "repaired@10",
     "rr_at_5": "RR@5",
     "localisation_recall": "recall",
 }
-TRACES = int(os.environ.get("RL_TRACES", "2000"))
 BASE = os.environ.get("RL_BASE", "hf:smollm2")
 SLOTS, CONTEXT = 128, 8192
+NUMBERS = {"dtype": "bfloat16"} if torch.cuda.is_available() else {}
+"""On a GPU the base is measured in the numbers in which the arms were trained."""
 SAMPLING = (
     "target.sampling.temperature=0",
     "target.sampling.max_tokens=384",
@@ -94,58 +87,10 @@ ARMS = {
 }
 
 
-BRIEFLY = ("gate.name=none", "train.select=1")
+BRIEFLY = ("gate.name=none", "train.select=2")
 """An arm is measured afterwards, on many more problems than a gate would take."""
 EQUAL = ("sft_equal_time", "rejection_sft", "grpo_one_step")
 """Arms that train for as long as `grpo` of the same seed did, with what they played beforehand."""
-
-
-# ---------------------------------------------------------------------------------------------- problems, beforehand
-
-
-def warm(processes: int, rungs: Sequence[str]) -> None:
-    """Every problem that arms will ask for, into the cache."""
-    began = time.monotonic()
-    wanted: list[tuple[Mapping[str, Any], Any, list[int]]] = []
-    for name in rungs:
-        args = RUNGS[name][0] | TABLE
-        wanted.append((args, "test", list(stratified_sample(FAMILY.build("", "", args), "test", RUNGS[name][1], 0))))
-    for name in ("ordebug_sft.toml", "ordebug_grpo.toml"):
-        config = load_train_config(CONFIGS / name, None, ())
-        env = FAMILY.build("", "", config.env.args)
-        for seed in (0, 1, 2):
-            wanted.append(
-                (config.env.args, "select", list(stratified_sample(env, "select", config.train.select, seed)))
-            )
-            wanted.append((config.env.args, "train", list(stratified_sample(env, "train", config.train.tasks, seed))))
-    jobs = [(args, split, part) for args, split, indices in wanted for part in _parts(sorted(set(indices)), 10)]
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        done = sum(pool.map(_made, jobs))
-    print(f"{done} problems, {time.monotonic() - began:.0f} s", flush=True)
-
-
-def worked_attempts(work: Path, processes: int) -> None:
-    began, traces = time.monotonic(), work / "traces.jsonl"
-    if not traces.exists():
-        args = dict(load_train_config(CONFIGS / "ordebug_sft.toml", None, ()).env.args)
-        told = write_traces(traces, n=TRACES, args=args, processes=processes)
-        print(
-            f"{told.count} worked attempts, {told.replies:.2f} replies each, {time.monotonic() - began:.0f} s",
-            flush=True,
-        )
-
-
-def _parts(indices: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    for start in range(0, len(indices), size):
-        yield indices[start : start + size]
-
-
-def _made(job: tuple[Mapping[str, Any], Any, Sequence[int]]) -> int:
-    args, split, indices = job
-    env = FAMILY.build("", "", args)
-    for index in indices:
-        env.task(split, index)
-    return len(indices)
 
 
 # ---------------------------------------------------------------------------------------------- one arm
@@ -160,6 +105,7 @@ def run_arm(
     label: str,
     checkpoint: Path | None = None,
     seconds: float | None = None,
+    waits: bool = False,
 ) -> None:
     """Train an arm under a seed and measure what came of it; a checkpoint that is given is measured as it is."""
     place = work / f"{label or name}_{seed}"
@@ -175,7 +121,7 @@ def run_arm(
         told["checkpoint"] = checkpoint.name
         model = f"{BASE}+{place / 'adapter'}"
     elif arm.config:
-        told |= _trained(name, seed, work, place, overrides, seconds)
+        told |= _trained(name, seed, work, place, overrides, seconds, waits)
         model = f"{BASE}+{place / 'adapter'}"
     place.mkdir(parents=True, exist_ok=True)
     found.write_text(json.dumps(told, indent=1))
@@ -194,8 +140,6 @@ def run_arm(
 
 def _circumstances(name: str) -> dict[str, Any]:
     """By what an arm was made: its config's content, versions and the machine."""
-    import torch
-
     config = ARMS[name].config
     return {
         "config_hash": digest((CONFIGS / config).read_text(), *ARMS[name].overrides)[:16] if config else "",
@@ -206,12 +150,13 @@ def _circumstances(name: str) -> dict[str, Any]:
 
 
 def _trained(
-    name: str, seed: int, work: Path, place: Path, overrides: Sequence[str], seconds: float | None
+    name: str, seed: int, work: Path, place: Path, overrides: Sequence[str], seconds: float | None, waits: bool = False
 ) -> dict[str, Any]:
     arm, played = ARMS[name], 0.0
     given = [*BRIEFLY, *arm.overrides, f"train.seed={seed}", f"target.model={BASE}"]
     if arm.after:
         given.append(f"target.model={BASE}+{work / f'{arm.after}_{seed}' / 'adapter'}")
+    turn = Turn(place.parent / "turn" if waits else None)
     if "sft.source=run" in arm.overrides:
         began = time.monotonic()
         given.append(f"sft.path={_own_plays(work, seed, place)}")
@@ -220,12 +165,20 @@ def _trained(
         given.append(f"sft.path={work / 'traces.jsonl'}")
     if name in EQUAL:
         seconds = _as_long_as_grpo(name, seed, work, seconds)
+    if seconds is not None and played >= seconds:
+        raise SystemExit(
+            f"{name}: what it played beforehand took {played:.0f} of its {seconds:.0f} seconds; give it more"
+        )
     if seconds is not None:  # more steps than fit; what goes down by steps goes down by time then
         given += [f"tune.seconds={seconds - played:.1f}", "tune.steps=5000", "tune.segment=5000"]
     began = time.monotonic()
-    run = whet.train(
-        CONFIGS / arm.config, overrides=[*given, *overrides], runs=place / "runs", name="train", watch=_say
-    )
+    with Watch().in_place():
+        run = whet.train(
+            CONFIGS / arm.config, overrides=[*given, *overrides], runs=place / "runs", name="train", watch=turn.say
+        )
+    turn.end()
+    gc.collect()  # measuring it needs none of what training held
+    torch.cuda.empty_cache()
     folder = place / "runs" / "train"
     last = json.loads((folder / "weights.json").read_text())["last"]
     log = [json.loads(line) for line in (folder / "training_log.jsonl").read_text().splitlines()]
@@ -248,14 +201,33 @@ def _as_long_as_grpo(name: str, seed: int, work: Path, seconds: float | None) ->
     return json.loads(made.read_text())["seconds"] if seconds is None else seconds
 
 
+class Turn:
+    """Trainings that name one file wait for one another; loading before it and what comes after do not wait."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._held = None if file is None else file.open("w")
+        if self._held is not None:
+            fcntl.flock(self._held, fcntl.LOCK_EX)
+
+    def say(self, course: Any) -> None:
+        """Print what a training tells; when it has ended, it is the next one's turn."""
+        for line in course.news():
+            print(f"{time.monotonic() - BEGAN:6.0f} s  {line[:300]}", flush=True)
+            if line.startswith("segment"):
+                self.end()
+
+    def end(self) -> None:
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+
 def _say(course: Any) -> None:
-    for line in course.news():
-        print(line[:300], flush=True)
+    Turn(None).say(course)
 
 
 def _keep_adapter(checkpoint: Path, out: Path) -> None:
     """The adapter alone, in bfloat16: what another sitting goes on from."""
-    import torch
     from safetensors.torch import load_file, save_file
 
     out.mkdir(parents=True, exist_ok=True)
@@ -275,7 +247,7 @@ def _own_plays(work: Path, seed: int, place: Path) -> Path:
     said += [f"control.target.slots={room.slots}", f"control.target.context={room.context}"]
     model = f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
     made = whet.evaluate(
-        "ordebug", model, n=int(os.environ.get("RL_PLAYED", "400")), repeats=8, split="train", overrides=[*args, *said],
+        "ordebug", model, n=PLAYED, repeats=8, split="train", overrides=[*args, *said],
         runs=place / "runs",
     )  # fmt: skip
     return Path(made.folder)
@@ -285,7 +257,7 @@ class KeptOpen(Model):
     """Weights that stay in memory from one evaluation to the next: what was recorded for them serves all."""
 
     def __init__(self, address: str) -> None:
-        self._model = load_model(address, ModelOptions(slots=SLOTS, context=CONTEXT))
+        self._model = load_model(address, ModelOptions(slots=SLOTS, context=CONTEXT, extra=NUMBERS))
         self.name, self.fingerprint, self.width = self._model.name, self._model.fingerprint, self._model.width
         self.price = self._model.price
 
@@ -365,19 +337,24 @@ def _by_rung(made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = arm_parser(__doc__, ("warm", "arm", "collect"), tuple(ARMS), "ordebug_rl.json")
+    parser = arm_parser(__doc__, ("warm", "adopt", "arm", "collect"), tuple(ARMS), "ordebug_rl.json")
     parser.add_argument("--rungs", default=",".join(RUNGS))
     parser.add_argument("--checkpoint", type=Path, help="of a training that was cut short: measured as it is")
     parser.add_argument("--seconds", type=float, help="of training; arms of equal time take those of grpo by default")
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="warm, adopt: of these alone")
+    parser.add_argument("--in-turn", action="store_true", help="wait for other trainings in the same work folder")
     given, work = read_arm_options(parser)
     rungs = [name for name in given.rungs.split(",") if name]
     if given.what == "warm":
         worked_attempts(work, given.processes)
-        warm(given.processes, rungs)
+        warm(work, given.processes, rungs, given.seeds)
+    elif given.what == "adopt":
+        sys.exit(min(1, adopt(work, rungs, given.seeds)))
     elif given.what == "collect":
         collect(work, given.out)
     else:
-        run_arm(given.name, given.seed, work, given.overrides, rungs, given.label, given.checkpoint, given.seconds)
+        rest = given.checkpoint, given.seconds, given.in_turn
+        run_arm(given.name, given.seed, work, given.overrides, rungs, given.label, *rest)
 
 
 if __name__ == "__main__":

@@ -28,8 +28,9 @@ from statistics import fmean
 from typing import Any
 
 from arm_options import arm_parser, read_arm_options
-from rl import CONFIGS, SAMPLING, TABLE, KeptOpen, _made, _parts
+from rl import SAMPLING, KeptOpen
 from rl_arm import BASE, arms_of, circumstances, keep, kept, train_arm
+from rl_problems import CONFIGS, TABLE, in_parts, make_problems
 from together import together
 
 import whet
@@ -191,10 +192,10 @@ def warm(processes: int) -> None:
     jobs = [
         (args, split, part)
         for args, split, n, seed in wanted
-        for part in _parts(sorted(stratified_sample(FAMILY.build("", "", args), split, n, seed)), 5)
+        for part in in_parts(sorted(stratified_sample(FAMILY.build("", "", args), split, n, seed)), 5)
     ]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        done = sum(pool.map(_made, jobs))
+        done = sum(pool.map(make_problems, jobs))
     print(f"{done} problems, {time.monotonic() - began:.0f} s", flush=True)
 
 

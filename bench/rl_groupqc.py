@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from arm_options import arm_parser, read_arm_options
-from rl import CONFIGS, HERE, KeptOpen, _keep_adapter, _say
+from rl import KeptOpen, _keep_adapter, _say
+from rl_problems import CONFIGS, HERE
 
 import whet
 from whet.config.playbooks import read_playbook, write_playbook

@@ -25,8 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from arm_options import arm_parser, read_arm_options
-from rl import CONFIGS, KeptOpen
+from rl import KeptOpen
 from rl_arm import BASE, arms_of, circumstances, keep, kept, train_arm
+from rl_problems import CONFIGS
 from soup_author import write_attempts
 from together import together
 

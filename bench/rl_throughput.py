@@ -28,8 +28,8 @@ from typing import Any
 import grpo
 import torch
 from grpo import SMALL, Sight, StepScale, run_trl, run_whet, weights
-from rl import HERE
 from rl_arm import circumstances
+from rl_problems import HERE
 
 from whet.models.hf import folded
 from whet.models.hf.address import read_address

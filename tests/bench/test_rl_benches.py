@@ -23,6 +23,7 @@ import results  # noqa: E402
 import rl  # noqa: E402
 import rl_ablation  # noqa: E402
 import rl_arm  # noqa: E402
+import rl_problems  # noqa: E402
 import rl_soup  # noqa: E402
 import soup_author  # noqa: E402
 import together  # noqa: E402
@@ -231,3 +232,48 @@ def test_arms_of_equal_time_take_what_grpo_took_with_what_they_played(
         assert f"tune.seconds={wanted - played:.1f}" in asked
         assert not any(said.startswith(("limits.", "grpo.")) for said in asked)  # those of the config hold
     assert set(rl.EQUAL) == {name for name, arm in rl.ARMS.items() if arm.after} - {"grpo"}
+
+
+def test_trainings_in_turn_wait_for_the_one_that_trains_and_not_for_its_measuring(tmp_path: Path) -> None:
+    class Course:
+        def __init__(self, *lines: str) -> None:
+            self.lines = lines
+
+        def news(self) -> tuple[str, ...]:
+            return self.lines
+
+    first, came = rl.Turn(tmp_path / "turn"), threading.Event()
+
+    def second() -> None:
+        rl.Turn(tmp_path / "turn").end()
+        came.set()
+
+    waiting = threading.Thread(target=second, daemon=True)
+    waiting.start()
+    first.say(Course("  step 1/9: loss 1"))
+    assert not came.wait(0.2)
+    first.say(Course("segment 1/1: loss 1 to 0"))  # the training has ended; whoever trained goes on without the turn
+    assert came.wait(10)
+    waiting.join()
+    rl.Turn(None).end()
+
+
+def test_problems_of_another_machine_are_filed_under_their_names_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    args = {"size": "tiny", "subtlety": "near", "type": "D", "spec": "table"}
+    monkeypatch.setattr(rl_problems, "wanted", lambda rungs, seeds: iter([(args, "test", (0, 1))]))
+    monkeypatch.setattr(rl_problems.cache, "generator_digest", lambda: "theirs")
+    rl_problems.cache._certified.cache_clear()
+    rl_problems.make_problems((args, "test", (0,)))
+    (tmp_path / "generator.txt").write_text("theirs")
+    monkeypatch.setattr(rl_problems.cache, "generator_digest", lambda: "ours")
+    assert rl_problems.adopt(tmp_path, ()) == 1
+    assert "0 problems known, 1 filed, 1 missing" in capsys.readouterr().out
+    rl_problems.cache._certified.cache_clear()
+    monkeypatch.setattr(rl_problems.cache.maker, "make", lambda *_: pytest.fail("it was made again"))
+    rl_problems.make_problems((args, "test", (0,)))
+    rl_problems.cache._certified.cache_clear()
+    assert rl_problems.adopt(tmp_path, ()) == 1
+    assert "1 problems known, 0 filed, 1 missing" in capsys.readouterr().out

@@ -64,7 +64,11 @@ def test_a_list_that_names_no_job_is_refused(tmp_path: Path) -> None:
 
 def test_the_list_of_a_seed_has_every_arm_trained_and_measured() -> None:
     jobs = {job.name: job for job in sitting.read_jobs(Path(sitting.__file__).with_name("rl_seed.toml"))}
-    arms = {"sft", "grpo", "sft_equal_time", "rejection_sft", "grpo_one_step"}
-    assert set(jobs) == {"base", *arms, *(f"{arm}_measured" for arm in arms)}
-    assert all(f"arm {arm} " in jobs[arm].run and "--rungs ''" in jobs[arm].run for arm in arms)
-    assert all(jobs[f"{arm}_measured"].after == [arm] for arm in arms)
+    later = {"grpo", "sft_equal_time", "rejection_sft", "grpo_one_step"}
+    assert set(jobs) == {"base", "sft", "sft_measured", *later}
+    assert "arm sft " in jobs["sft"].run and "--rungs ''" in jobs["sft"].run
+    assert jobs["sft_measured"].after == ["sft"]
+    for arm in later:
+        assert f"arm {arm} " in jobs[arm].run
+        assert "--in-turn" in jobs[arm].run and "--seconds" in jobs[arm].run  # they need not wait for grpo's end
+        assert "--rungs" not in jobs[arm].run  # they measure themselves

@@ -1,0 +1,126 @@
+"""What the arms of `ordebug` learn from and are measured on: problems and worked attempts, made beforehand.
+
+Problems lie in the environment's cache, under names that follow from the generator and the version of its libraries.
+So those that were made on one machine are not found on another whose numpy is another: there each is made anew when it
+is first asked for, in the middle of a training, which took more time than all else. `adopt` files them under the names
+of the machine that it runs on. They are the same problems, certified where they were made.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from whet.apps.ordebug.traces import write_traces
+from whet.envs.ordebug import cache
+from whet.envs.ordebug.environment import GeneratedInstances, OrDebug
+from whet.envs.ordebug.family import FAMILY
+from whet.evals.sample import stratified_sample
+from whet.keys import digest
+from whet.run.train import load_train_config
+
+HERE = Path(__file__).parents[1]
+CONFIGS = HERE / "examples" / "rl"
+TABLE = {"spec": "table", "max_steps": 10}
+RUNGS: dict[str, tuple[dict[str, Any], int]] = {
+    "tiny": ({"size": "tiny", "subtlety": "near"}, 100),
+    "small": ({"size": "small", "subtlety": "near"}, 200),
+    "medium": ({"size": "medium", "subtlety": "near"}, 200),
+    "hard": ({"difficulty": "hard"}, 40),
+    "held_out": ({"up_to": "medium", "subtlety": "near", "families": "held_out"}, 90),
+}
+"""What an arm is measured on: arguments of the environment, and how many problems."""
+TRACES = int(os.environ.get("RL_TRACES", "2000"))
+PLAYED = int(os.environ.get("RL_PLAYED", "400"))
+"""Train problems at which the imitator plays for itself, in the arm that learns from its own solved plays."""
+SEEDS = (0, 1, 2)
+
+Wanted = tuple[Mapping[str, Any], Any, Sequence[int]]
+"""Arguments, a split, and places in it."""
+
+
+def wanted(rungs: Sequence[str], seeds: Sequence[int] = SEEDS) -> Iterator[Wanted]:
+    """Every problem that arms under these seeds will ask for."""
+    for name in rungs:
+        args = RUNGS[name][0] | TABLE
+        yield args, "test", stratified_sample(FAMILY.build("", "", args), "test", RUNGS[name][1], 0)
+    for config in (load_train_config(CONFIGS / f"ordebug_{name}.toml", None, ()) for name in ("sft", "grpo")):
+        env, args = FAMILY.build("", "", config.env.args), config.env.args
+        for seed in seeds:
+            yield args, "select", stratified_sample(env, "select", config.train.select, seed)
+            yield args, "train", stratified_sample(env, "train", config.train.tasks, seed)
+            yield args, "train", stratified_sample(env, "train", PLAYED, seed)
+
+
+def warm(work: Path, processes: int, rungs: Sequence[str], seeds: Sequence[int] = SEEDS) -> None:
+    """Every problem that arms will ask for, into the cache; by what they were named, into the work folder."""
+    began = time.monotonic()
+    jobs = [
+        (args, split, part)
+        for args, split, indices in wanted(rungs, seeds)
+        for part in in_parts(sorted(set(indices)), 10)
+    ]  # fmt: skip
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        done = sum(pool.map(make_problems, jobs))
+    (work / "generator.txt").write_text(cache.generator_digest())
+    print(f"{done} problems, {time.monotonic() - began:.0f} s", flush=True)
+
+
+def worked_attempts(work: Path, processes: int) -> None:
+    """Worked attempts at train problems, once."""
+    began, traces = time.monotonic(), work / "traces.jsonl"
+    if not traces.exists():
+        args = dict(load_train_config(CONFIGS / "ordebug_sft.toml", None, ()).env.args)
+        told = write_traces(traces, n=TRACES, args=args, processes=processes)
+        took = time.monotonic() - began
+        print(f"{told.count} worked attempts, {told.replies:.2f} replies each, {took:.0f} s", flush=True)
+
+
+def adopt(work: Path, rungs: Sequence[str], seeds: Sequence[int] = SEEDS) -> int:
+    """File problems that were made elsewhere under the names that they have here; how many are missing."""
+    began, theirs, ours = time.monotonic(), (work / "generator.txt").read_text(), cache.generator_digest()
+    store = cache.Cache(cache.default_folder())
+    known = filed = missing = 0
+    for args, split, indices in wanted(rungs, seeds):
+        env = FAMILY.build("", "", args)
+        assert isinstance(env, OrDebug)
+        for index in indices:
+            place = _place(env, split, index)
+            name = digest(ours, *place)
+            if (store.folder / "names" / name).exists():
+                known += 1
+            elif (found := store.get(digest(theirs, *place))) is not None:
+                store.put(name, found)
+                filed += 1
+            else:
+                missing += 1
+    took = time.monotonic() - began
+    print(f"{known} problems known, {filed} filed, {missing} missing, {took:.1f} s", flush=True)
+    return missing
+
+
+def _place(env: OrDebug, split: Any, index: int) -> tuple[Any, ...]:
+    """What a problem is asked for by, as the cache spells it."""
+    source = env._source
+    assert isinstance(source, GeneratedInstances)
+    turn, place = divmod(index, len(source._cells))
+    return source._cells[place].name, split, turn, list(source.families(split)), 0
+
+
+def in_parts(indices: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    for start in range(0, len(indices), size):
+        yield indices[start : start + size]
+
+
+def make_problems(job: Wanted) -> int:
+    """Make problems that are not there yet, in a process of a pool."""
+    args, split, indices = job
+    env = FAMILY.build("", "", args)
+    for index in indices:
+        env.task(split, index)
+    return len(indices)
