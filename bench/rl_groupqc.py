@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from arm_options import arm_parser, read_arm_options
-from rl import KeptOpen, _keep_adapter, _say
+from rl import BRIEFLY, KeptOpen, _keep_adapter, _say
 from rl_problems import CONFIGS, HERE
 
 import whet
@@ -129,7 +129,7 @@ def _searched(seed: int, place: Path, playbook: Playbook, overrides: Sequence[st
 
 def _trained(name: str, seed: int, work: Path, place: Path, overrides: Sequence[str]) -> dict[str, Any]:
     start = BASE if name == "sft" else f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
-    given = [f"train.seed={seed}", f"target.model={start}", *overrides]
+    given = [*BRIEFLY, f"train.seed={seed}", f"target.model={start}", *overrides]
     made = whet.train(TRAINED[name], overrides=given, runs=place / "runs", name="train", watch=_say)
     folder = place / "runs" / "train"
     last = json.loads((folder / "weights.json").read_text())["last"]
@@ -188,8 +188,10 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def collect(work: Path, out: Path, device: str) -> None:
-    """What arms came to, as lists with a value for each seed, in the order of the seeds."""
-    made = [json.loads(file.read_text()) for file in sorted(work.glob("*/arm.json"))]
+    """What arms came to, as lists with a value for each seed, in the order of the seeds; what `out` held stays."""
+    before = json.loads(out.read_text())["made"] if out.exists() else []
+    here = [json.loads(file.read_text()) for file in sorted(work.glob("*/arm.json"))]
+    made = list({(arm["arm"], arm["seed"]): arm for arm in [*before, *here]}.values())
     arms: dict[str, Any] = {}
     crossed: dict[str, Any] = {}
     seconds: dict[str, list[float]] = {}
@@ -212,6 +214,7 @@ def collect(work: Path, out: Path, device: str) -> None:
         "versions": {name: version(name) for name in ("torch", "transformers", "trl", "peft")},
         "device": device,
         "seconds": seconds,
+        "made": [{key: value for key, value in arm.items() if key != "log"} for arm in made],
     }
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(found, indent=1) + "\n")

@@ -19,15 +19,16 @@ pytest.importorskip("trl")
 pytest.importorskip("bs4")
 pytest.importorskip("highspy")
 
-import results  # noqa: E402
 import rl  # noqa: E402
 import rl_ablation  # noqa: E402
 import rl_arm  # noqa: E402
+import rl_groupqc  # noqa: E402
 import rl_problems  # noqa: E402
 import rl_soup  # noqa: E402
 import soup_author  # noqa: E402
 import together  # noqa: E402
 
+import results  # noqa: E402
 from whet.envs.base import Messages  # noqa: E402
 from whet.envs.registry import load_environment  # noqa: E402
 from whet.learn.weights.presets import GRPO_PRESETS  # noqa: E402
@@ -116,6 +117,24 @@ def test_arms_of_soup_are_collected_seed_by_seed_beside_what_was_there(tmp_path:
     assert list(found["arms"]) == ["base", "sft"]
     assert "log" not in json.dumps(found["made"])
     assert "primer" in results.page({"soup_rl": found})[0]
+
+
+def test_arms_of_groupqc_made_in_another_sitting_stay(tmp_path: Path) -> None:
+    def keep(work: str, arm: str, seed: int, value: float) -> None:
+        figures = dict.fromkeys(rl_groupqc.FIGURES, value) | {"n": 400}
+        told = {"arm": arm, "seed": seed, "figures": figures, "seconds": 9.0, "log": [1]}
+        rl_arm.keep(tmp_path / work / f"{arm}_{seed}", told)
+
+    out = tmp_path / "groupqc_rl.json"
+    keep("first", "sft", 0, 0.5)
+    rl_groupqc.collect(tmp_path / "first", out, "a machine")
+    keep("second", "sft", 1, 0.75)
+    keep("second", "grpo", 1, 1.0)
+    rl_groupqc.collect(tmp_path / "second", out, "a machine")
+    found = json.loads(out.read_text())
+    assert found["arms"]["sft"]["validity"] == [0.5, 0.75]
+    assert found["arms"]["grpo"]["seeds"] == [1]
+    assert "log" not in json.dumps(found["made"])
 
 
 def preset_arm(name: str, seed: int, share: float) -> dict[str, Any]:

@@ -66,9 +66,11 @@ def test_the_list_of_a_seed_has_every_arm_trained_and_measured() -> None:
     jobs = {job.name: job for job in sitting.read_jobs(Path(sitting.__file__).with_name("rl_seed.toml"))}
     later = {"grpo", "sft_equal_time", "rejection_sft", "grpo_one_step"}
     assert set(jobs) == {"base", "sft", "sft_measured", *later}
-    assert "arm sft " in jobs["sft"].run and "--rungs ''" in jobs["sft"].run
+    assert "arm sft " in jobs["sft"].run
+    assert "--rungs ''" in jobs["sft"].run
     assert jobs["sft_measured"].after == ["sft"]
     for arm in later:
         assert f"arm {arm} " in jobs[arm].run
-        assert "--in-turn" in jobs[arm].run and "--seconds" in jobs[arm].run  # they need not wait for grpo's end
+        assert "--in-turn" in jobs[arm].run
+        assert "--seconds" in jobs[arm].run  # they need not wait for grpo's end
         assert "--rungs" not in jobs[arm].run  # they measure themselves
