@@ -32,7 +32,8 @@ DRAWS, PROMPT, SAID = 8, 900, 200
 APART, ALONG = 0.05, 0.99
 """How far scores may be from the reference, on the mean, and how alike gradients must be: rounding in bfloat16."""
 
-Scores = Callable[[Any], torch.Tensor]
+Scores = Callable[[Any], Iterator[torch.Tensor]]
+"""Of all attempts, some at a time: what one part holds for its gradient is let go of before the next is read."""
 
 
 def module_of(address: str, kind: torch.dtype, device: str) -> Any:
@@ -58,11 +59,14 @@ def gradient(module: Any, scores: Scores, weights: torch.Tensor) -> tuple[torch.
     """Scores, the gradient of their weighed sum, and the seconds that both took."""
     module.zero_grad(set_to_none=True)
     began = _clock()
-    found = scores(module)
-    (found.float() * weights).sum().backward()
+    found: list[torch.Tensor] = []
+    for part in scores(module):
+        start = sum(map(len, found))
+        (part.float() * weights[start : start + len(part)]).sum().backward()
+        found.append(part.detach().float())
     took = _clock() - began
     told = torch.cat([p.grad.flatten().float() for p in module.parameters() if p.grad is not None])
-    return found.detach().float(), told, took
+    return torch.cat(found), told, took
 
 
 def _clock() -> float:
@@ -78,13 +82,14 @@ def measured(address: str, groups: int) -> Iterator[Row]:
     weights = torch.randn(ids.shape[0], SAID, generator=torch.Generator().manual_seed(2)).to(device)
     mask = torch.ones_like(ids)
 
-    def by_rows(module: Any) -> torch.Tensor:
-        return torch.cat([_scored(module, ids[at : at + DRAWS], SAID) for at in range(0, len(ids), DRAWS)])
+    def by_rows(module: Any) -> Iterator[torch.Tensor]:
+        for at in range(0, len(ids), DRAWS):
+            yield _scored(module, ids[at : at + DRAWS], SAID)
 
-    def in_lines(module: Any) -> torch.Tensor:
+    def in_lines(module: Any) -> Iterator[torch.Tensor]:
         told = scored_in_line(module, ids, mask, SAID, entropy=False)
         assert told is not None
-        return told[0]
+        yield told[0]
 
     truth, slope, _ = gradient(exact, by_rows, weights)
     del exact

