@@ -44,8 +44,14 @@ def train_arm(config: Path, given: Sequence[str], place: Path) -> dict[str, Any]
         "steps": len(log),
         "log": log,
         "stopped": made.stopped or getattr(made.training, "spent", ""),
-        "signal": sum(row["signal"] for row in loud) / max(1, len(loud)),
-        "stability": stability([row["solved"] for row in loud]),
+        **(_course_of(loud) if loud else {}),
+    }
+
+
+def _course_of(log: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    return {
+        "signal": sum(row["signal"] for row in log) / len(log),
+        "stability": stability([row["solved"] for row in log]),
     }
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from arm_options import arm_parser, read_arm_options
-from rl import KeptOpen
+from rl import BRIEFLY, KeptOpen
 from rl_arm import BASE, arms_of, circumstances, keep, kept, train_arm
 from rl_problems import CONFIGS
 from soup_author import write_attempts
@@ -81,7 +81,7 @@ def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], rungs: S
         told = {"arm": label or name, "seed": seed, "rungs": {}}
         if name in TRAINED:
             start = BASE if name == "sft" else f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
-            given = [f"train.seed={seed}", f"target.model={start}"]
+            given = [*BRIEFLY, f"train.seed={seed}", f"target.model={start}"]
             given += [f"sft.path={work / 'traces.jsonl'}"] if name == "sft" else []
             told |= train_arm(TRAINED[name], [*given, *WALLS, *overrides], place)
         keep(place, told)

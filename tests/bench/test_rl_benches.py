@@ -10,6 +10,7 @@ import tarfile
 import threading
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -121,6 +122,25 @@ def test_arms_of_soup_are_collected_seed_by_seed_beside_what_was_there(tmp_path:
     assert list(found["arms"]) == ["base", "sft"]
     assert "log" not in json.dumps(found["made"])
     assert "primer" in results.page({"soup_rl": found})[0]
+
+
+@pytest.mark.parametrize(
+    ("log", "told"), [([{"step": 1, "loss": 2.0}], False), ([{"signal": 0.5, "solved": 0.2}], True)]
+)
+def test_imitation_has_neither_signal_nor_stability(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: list[dict[str, Any]], told: bool
+) -> None:
+    def train(*_: object, runs: Path, name: str, **__: object) -> SimpleNamespace:
+        folder = runs / name
+        folder.mkdir(parents=True)
+        (folder / "training_log.jsonl").write_text("\n".join(map(json.dumps, log)))
+        (folder / "weights.json").write_text('{"last": "hf:base+adapter"}')
+        return SimpleNamespace(summary={"train_seconds": 1.0, "train_rollouts": 0}, stopped="", training=None)
+
+    monkeypatch.setattr(rl_arm.whet, "train", train)
+    monkeypatch.setattr(rl_arm, "_keep_adapter", lambda *_: None)
+    made = rl_arm.train_arm(Path("soup_sft.toml"), [], tmp_path)
+    assert ("signal" in made, "stability" in made) == (told, told)
 
 
 def test_arms_of_groupqc_made_in_another_sitting_stay(tmp_path: Path) -> None:
