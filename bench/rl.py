@@ -160,6 +160,7 @@ def _trained(
     if "sft.source=run" in arm.overrides:
         began = time.monotonic()
         given.append(f"sft.path={_own_plays(work, seed, place)}")
+        given += _env_of("ordebug_grpo.toml")  # the number of a task names another problem under other arguments
         played = time.monotonic() - began
     elif arm.config == "ordebug_sft.toml":
         given.append(f"sft.path={work / 'traces.jsonl'}")
@@ -238,16 +239,19 @@ def _keep_adapter(checkpoint: Path, out: Path) -> None:
     save_file({name: tensor.to(torch.bfloat16) for name, tensor in held.items()}, out / "adapter_model.safetensors")
 
 
+def _env_of(config: str) -> list[str]:
+    args = load_train_config(CONFIGS / config, None, ()).env.args
+    return [f"env.args.{name}={value}" for name, value in args.items()]
+
+
 def _own_plays(work: Path, seed: int, place: Path) -> Path:
     """Attempts of the imitator at train problems, at temperature 1: those that it solved are learnt from."""
-    config = load_train_config(CONFIGS / "ordebug_grpo.toml", None, ())
-    args = [f"env.args.{name}={value}" for name, value in config.env.args.items()]
-    room = config.control.target
+    room = load_train_config(CONFIGS / "ordebug_grpo.toml", None, ()).control.target
     said = ["target.sampling.temperature=1", *SAMPLING[1:], f"eval.seed={seed}"]
     said += [f"control.target.slots={room.slots}", f"control.target.context={room.context}"]
     model = f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
     made = whet.evaluate(
-        "ordebug", model, n=PLAYED, repeats=8, split="train", overrides=[*args, *said],
+        "ordebug", model, n=PLAYED, repeats=8, split="train", overrides=[*_env_of("ordebug_grpo.toml"), *said],
         runs=place / "runs",
     )  # fmt: skip
     return Path(made.folder)

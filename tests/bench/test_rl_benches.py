@@ -273,6 +273,8 @@ def test_arms_of_equal_time_take_what_grpo_took_with_what_they_played(
             rl._trained(name, 1, tmp_path, tmp_path / "arm", (), seconds)
         played = 80.0 if name == "rejection_sft" else 0.0
         assert f"tune.seconds={wanted - played:.1f}" in asked
+        # What it played itself were problems of the other config: their numbers name others in its own.
+        assert ("env.args.up_to=medium" in asked) == (name == "rejection_sft")
         assert not any(said.startswith(("limits.", "grpo.")) for said in asked)  # those of the config hold
     assert set(rl.EQUAL) == {name for name, arm in rl.ARMS.items() if arm.after} - {"grpo"}
 

@@ -26,7 +26,7 @@ from whet.models.hf.model import LocalModel
 from whet.rollout.tokens import token_sequences
 from whet.run.api import train
 from whet.run.train import TrainResult
-from whet.types import Playbook, Score, Task, Work, WorkResult
+from whet.types import Playbook, Score, Task, Work, WorkResult, user
 
 HAILED = {"tune": {"steps": 6, "segment": 3, "lr": 0.02}, "grpo": {"groups": 6, "generations": 8, "refill": 6}}
 
@@ -350,6 +350,22 @@ def test_solved_rollouts_of_a_run_are_imitated_with_or_without_their_playbook(
         None,
     )
     assert held.tokenizer.decode(dropped.traces[0].sequences[0].ids).startswith("<|system|>beg")
+
+
+def test_rollouts_of_other_tasks_are_left_out_with_the_likely_reason(reinforced: TrainResult, base: Path) -> None:
+    class Others(Hail):
+        """Under other arguments a number is another task, to which the reply of the run is no answer."""
+
+        def play(self, task: Task) -> Play:
+            yield from ask([user("otherwise")])
+            return Score(0, 0.0, 0.0, reason="wrong")
+
+    held = open_base(read_folder(str(base)))
+    speaker = load_model(f"hf:{base}", ModelOptions())
+    assert isinstance(speaker, LocalModel)
+    section = SftSection(source="run", path=str(reinforced.folder), purpose="train/s0001/0")
+    with pytest.raises(WhetError, match=r"not solved when said again, and asked otherwise: the run had other \[env\]"):
+        gather_traces(section, Others(), (), TokenScribe(held, speaker.form), Playbook(), None)
 
 
 @pytest.mark.parametrize(

@@ -127,13 +127,12 @@ def play_again(
     playbook: Playbook,
     works: Works | None = None,
 ) -> list[tuple[Trace, Score | None]]:
-    """Every task played with dictated replies, side by side; no score where that met a fault."""
-    seat = Seat(Policy(Dictation.fingerprint, playbook=playbook), Player(Dictation()))
-    keyed = {digest("dictation", at): task for at, task in enumerate(tasks)}
-    talks = [
-        Conversation(task, env.play(task), {"target": seat}, key, limits=AttemptLimits(), blob=env.blob)
-        for key, task in keyed.items()
-    ]
+    """Every task played with dictated replies, side by side; no score where that met a fault.
+
+    `respond` is asked with the task; which of several plays of one task asks, `attempt_key` of its place tells.
+    """
+    keyed = {attempt_key(at): task for at, task in enumerate(tasks)}
+    talks = [_dictated(env, task, playbook, key) for key, task in keyed.items()]
 
     def dictate(requests: Sequence[Request]) -> list[Reply | LimitReached]:
         answered: list[Reply | LimitReached] = []
@@ -152,6 +151,16 @@ def play_again(
         (Trace(token_sequences(talk.turns), task.id), outcome if isinstance(outcome, Score) else None)
         for talk, task, outcome in zip(talks, tasks, outcomes, strict=True)
     ]
+
+
+def attempt_key(at: int) -> str:
+    """What the requests of the play at a place of `play_again` say that they belong to."""
+    return digest("dictation", at)
+
+
+def _dictated(env: Environment, task: Task, playbook: Playbook, key: str = "") -> Conversation:
+    seat = Seat(Policy(Dictation.fingerprint, playbook=playbook), Player(Dictation()))
+    return Conversation(task, env.play(task), {"target": seat}, key, limits=AttemptLimits(), blob=env.blob)
 
 
 def _from_oracle(
@@ -187,20 +196,33 @@ def _from_run(
             raise WhetError(f"{section.path}: no rollouts for purpose = {section.purpose!r} to imitate; {why}")
         playbooks = {policy: ledger.policy(policy).playbook for policy in groups}
     for policy, rollouts in groups.items():
-        shown = playbook if section.playbook == "drop" else playbooks[policy]
-        for rollout in rollouts:
-            lines = iter([turn.reply for turn in rollout.turns if turn.role == "target"])
+        own = playbooks[policy]
+        said = {attempt_key(at): _said(rollout) for at, rollout in enumerate(rollouts)}
 
-            def respond(task: Task, asked: Request, lines: Iterator[Reply] = lines) -> Reply:
-                line = next(lines, None)
-                if line is None:
-                    raise LimitReached("turn_limit", "the rollout had fewer turns")
-                return line
+        def respond(task: Task, asked: Request, said: Mapping[str, Iterator[Reply]] = said) -> Reply:
+            line = next(said[asked.attempt], None)
+            if line is None:
+                raise LimitReached("turn_limit", "the rollout had fewer turns")
+            return line
 
-            task = env.task("train", rollout.ticket.index)
-            [(trace, score)] = play_again(env, [task], respond, scribe, shown, works)
-            found.append((trace, "" if score is not None and score.hard else "not solved when said again"))
+        tasks = [env.task("train", rollout.ticket.index) for rollout in rollouts]
+        shown = playbook if section.playbook == "drop" else own
+        played = play_again(env, tasks, respond, scribe, shown, works)
+        for rollout, task, (trace, score) in zip(rollouts, tasks, played, strict=True):
+            found.append((trace, "" if score is not None and score.hard else _unsolved(env, task, rollout, own)))
     return found
+
+
+def _said(rollout: Rollout) -> Iterator[Reply]:
+    return iter([turn.reply for turn in rollout.turns if turn.role == "target"])
+
+
+def _unsolved(env: Environment, task: Task, rollout: Rollout, playbook: Playbook) -> str:
+    """Why a solved rollout is not solved here; most often its task is not the one that has this number here."""
+    talk = _dictated(env, task, playbook)
+    alike = talk.request_hash() == rollout.request
+    talk.close()
+    return "not solved when said again" + ("" if alike else ", and asked otherwise: the run had other [env] arguments")
 
 
 # --------------------------------------------------------------------------------------------- a file
