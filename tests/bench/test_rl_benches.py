@@ -39,6 +39,7 @@ from whet.envs.registry import load_environment  # noqa: E402
 from whet.learn.weights.presets import GRPO_PRESETS  # noqa: E402
 from whet.rollout.drive import drive  # noqa: E402
 from whet.rollout.workbench import Workbench  # noqa: E402
+from whet.run.decide import build_gate  # noqa: E402
 from whet.run.train import load_train_config  # noqa: E402
 from whet.types import Score  # noqa: E402
 
@@ -353,3 +354,9 @@ def test_what_is_carried_to_another_machine_comes_into_its_place_in_pieces(
     assert (there / "whet" / "whet" / "types.py").is_file()
     said = subprocess.run(["bash", "-c", f". {there}/env.sh; echo $W"], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == str(there / "work")
+
+
+@pytest.mark.parametrize("name", ["ordebug_sft", "ordebug_grpo", "groupqc_grpo", "soup_grpo"])
+def test_an_arm_that_no_gate_is_asked_about_is_not_refused_by_it(name: str) -> None:
+    config = load_train_config(ROOT / "examples" / "rl" / f"{name}.toml", None, rl.BRIEFLY)
+    build_gate(config.gate).open(config.train.select)
