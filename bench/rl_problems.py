@@ -3,11 +3,13 @@
 Problems lie in the environment's cache, under names that follow from the generator and the version of its libraries.
 So those that were made on one machine are not found on another whose numpy is another: there each is made anew when it
 is first asked for, in the middle of a training, which took more time than all else. `adopt` files them under the names
-of the machine that it runs on. They are the same problems, certified where they were made.
+of the machine that it runs on. They are the same problems, certified where they were made; where the generator or its
+solver is another one, they are not, and nothing is filed.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from whet.apps.ordebug.traces import write_traces
+from whet.envs.closure import Part
+from whet.envs.fingerprint import closure_of
 from whet.envs.ordebug import cache
 from whet.envs.ordebug.environment import GeneratedInstances, OrDebug
 from whet.envs.ordebug.family import FAMILY
@@ -39,6 +43,9 @@ TRACES = int(os.environ.get("RL_TRACES", "2000"))
 PLAYED = int(os.environ.get("RL_PLAYED", "400"))
 """Train problems at which the imitator plays for itself, in the arm that learns from its own solved plays."""
 SEEDS = (0, 1, 2)
+
+GENERATOR = "generator.json"
+"""In a work folder: by what its problems were made."""
 
 Wanted = tuple[Mapping[str, Any], Any, Sequence[int]]
 """Arguments, a split, and places in it."""
@@ -67,8 +74,13 @@ def warm(work: Path, processes: int, rungs: Sequence[str], seeds: Sequence[int] 
     ]  # fmt: skip
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         done = sum(pool.map(make_problems, jobs))
-    (work / "generator.txt").write_text(cache.generator_digest())
+    (work / GENERATOR).write_text(json.dumps(generator()))
     print(f"{done} problems, {time.monotonic() - began:.0f} s", flush=True)
+
+
+def generator() -> dict[str, str]:
+    """What problems are named by on this machine, and that without numpy, from which they take no chance."""
+    return {"name": cache.generator_digest(), "kept": closure_of(Part(cache.GENERATOR)).digest(("numpy",))}
 
 
 def worked_attempts(work: Path, processes: int) -> None:
@@ -83,7 +95,15 @@ def worked_attempts(work: Path, processes: int) -> None:
 
 def adopt(work: Path, rungs: Sequence[str], seeds: Sequence[int] = SEEDS) -> int:
     """File problems that were made elsewhere under the names that they have here; how many are missing."""
-    began, theirs, ours = time.monotonic(), (work / "generator.txt").read_text().strip(), cache.generator_digest()
+    began, ours = time.monotonic(), generator()
+    try:
+        theirs = json.loads((work / GENERATOR).read_text())
+    except FileNotFoundError:
+        raise SystemExit(
+            f"{work / GENERATOR} is missing: it comes with the problems, from the folder of `warm`"
+        ) from None
+    if theirs["kept"] != ours["kept"]:
+        raise SystemExit(f"{work}: its problems are of another generator or solver than the one here; make them anew")
     store = cache.Cache(cache.default_folder())
     known = filed = missing = 0
     for args, split, indices in wanted(rungs, seeds):
@@ -91,10 +111,10 @@ def adopt(work: Path, rungs: Sequence[str], seeds: Sequence[int] = SEEDS) -> int
         assert isinstance(env, OrDebug)
         for index in indices:
             place = _place(env, split, index)
-            name = digest(ours, *place)
+            name = digest(ours["name"], *place)
             if (store.folder / "names" / name).exists():
                 known += 1
-            elif (found := store.get(digest(theirs, *place))) is not None:
+            elif (found := store.get(digest(theirs["name"], *place))) is not None:
                 store.put(name, found)
                 filed += 1
             else:

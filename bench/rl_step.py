@@ -1,11 +1,11 @@
-"""Where the time of a step of reinforcement goes on a GPU: passes that read, passes that draw, works, the gradient.
+"""Where the time of reinforcement goes on a GPU, batch by batch: passes that read or draw, works, the gradient.
 
-python bench/rl_step.py examples/rl/ordebug_grpo.toml --work DIR [--steps 5] [--profile] [--set KEY=VALUE ...]
+python bench/rl_step.py examples/rl/ordebug_grpo.toml --work DIR [--batches 5] [--profile] [--set KEY=VALUE ...]
 
-A training by a config as it stands, without a gate, of so many steps; what it passes through is timed from outside.
-Seconds are of a clock, with the GPU waited for at the end of each part, so the parts add up to the step. `--profile`
-has two further steps looked at by torch's profiler, one while it plays and one while it learns, and names the kernels
-that took most. The first step records graphs and compiles kernels: leave it out.
+A training by a config as it stands, without a gate, of so many batches of attempts. What it passes through is timed
+from outside. Seconds are of a clock, with the GPU waited for at the end of each part; what is left of the plays is the
+host's. `--profile` has two further batches looked at by torch's profiler, one while it plays and one while it learns,
+and names the kernels that took most. The first batch records graphs and compiles kernels: leave it out.
 """
 
 from __future__ import annotations
@@ -23,19 +23,22 @@ from typing import Any
 import torch
 
 import whet
+from whet.errors import WhetError
 from whet.learn.weights.grpo import GroupRollouts
 from whet.learn.weights.play_trainer import PlayTrainer
 from whet.rollout.continuous import _Floor
+from whet.run.train import load_train_config
 
 TOP = 18
 """Kernels that are named."""
 
 
 @dataclass(slots=True)
-class StepTimes:
-    """Seconds of one step by part, and how often each kind of pass was run."""
+class BatchTimes:
+    """Seconds of one batch of attempts by part, and how often each kind of pass was run."""
 
     began: float = 0.0
+    ended: float = 0.0
     plays: float = 0.0
     scoring: float = 0.0
     """TRL's own work on what was played, before the gradient."""
@@ -55,12 +58,13 @@ def synced() -> float:
 
 
 class Watch:
-    """Times what a training passes through; `steps` has a record for each step that was begun."""
+    """Times what a training passes through; `batches` has a record for each that was begun."""
 
     def __init__(self, played: int | None = None, learnt: int | None = None) -> None:
-        self.steps: list[StepTimes] = []
+        self.batches: list[BatchTimes] = []
         self.attempts = 0
-        """Of a step."""
+        """Of a batch."""
+        self._playing = False
         self._played, self._learnt = played, learnt
         self.profiles: dict[str, str] = {}
 
@@ -86,14 +90,17 @@ class Watch:
                 setattr(owner, name, plain)
 
     @property
-    def now(self) -> StepTimes:
-        return self.steps[-1]
+    def now(self) -> BatchTimes:
+        return self.batches[-1]
 
     def _plays(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         def plays(rollouts: Any, *given: Any) -> Any:
             with self._profiled("plays", self._played):
-                began = synced()
-                made = plain(rollouts, *given)
+                began, self._playing = synced(), True
+                try:
+                    made = plain(rollouts, *given)
+                finally:
+                    self._playing = False
                 self.now.plays += synced() - began
             return made
 
@@ -101,13 +108,13 @@ class Watch:
 
     def _scoring(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         def scoring(trainer: Any, inputs: Any) -> Any:
-            if self.steps:
-                print(told(len(self.steps), self.now, self.attempts), flush=True)
-            if len(self.steps) == 1:
+            if self.batches:
+                print(told(len(self.batches), self.now, self.attempts), flush=True)
+            if len(self.batches) == 1:
                 print(f"attempts stand in lines: {trainer.lines}, {_memory()}", flush=True)
             self.attempts = trainer.args.generation_batch_size
             began = synced()
-            self.steps.append(StepTimes(began))
+            self.batches.append(BatchTimes(began))
             made = plain(trainer, inputs)
             self.now.scoring += synced() - began - self.now.plays
             return made
@@ -116,14 +123,14 @@ class Watch:
 
     def _learning(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         def learning(trainer: Any, *given: Any, **named: Any) -> Any:
-            known = len(self.steps)
+            known = len(self.batches)
             began = synced()
             at = known if trainer._step % trainer.args.steps_per_generation else known + 1
             with self._profiled("gradient", self._learnt if at == known else None):
                 loss = plain(trainer, *given, **named)
-            took = synced() - began
-            now = self.now
-            now.gradient += took - (now.plays + now.scoring if len(self.steps) > known else 0.0)
+            now, now_at = self.now, synced()
+            took, now.ended = now_at - began, now_at
+            now.gradient += took - (now.plays + now.scoring if len(self.batches) > known else 0.0)
             now.parts += float(loss.detach()) != 0.0
             return loss
 
@@ -131,7 +138,7 @@ class Watch:
 
     def _pass(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         def run(graphs: Any, step: Any, repeat: int) -> Any:
-            if not self.steps:
+            if not self._playing:  # the select tasks of the run, after its training
                 return plain(graphs, step, repeat)
             began = synced()
             made = plain(graphs, step, repeat)
@@ -148,14 +155,14 @@ class Watch:
         def gather(floor: Any, *, patiently: bool) -> None:
             began = time.perf_counter()
             plain(floor, patiently=patiently)
-            if patiently and self.steps:
+            if patiently and self._playing:
                 self.now.waiting += time.perf_counter() - began
 
         return gather
 
     @contextmanager
-    def _profiled(self, what: str, step: int | None) -> Iterator[None]:
-        if step is None or len(self.steps) != step or what in self.profiles:
+    def _profiled(self, what: str, batch: int | None) -> Iterator[None]:
+        if batch is None or len(self.batches) != batch or what in self.profiles:
             yield
             return
         from torch.profiler import ProfilerActivity, profile
@@ -181,45 +188,61 @@ def begin_profiler() -> None:
 
 
 def _memory() -> str:
-    return f"peak of memory {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB" if torch.cuda.is_available() else ""
+    peak = torch.cuda.max_memory_allocated() if torch.cuda.is_available() else 0
+    return f"peak of memory {peak / 2**30:.1f} GiB"
 
 
-def told(number: int, step: StepTimes, rows: int) -> str:
+def told(number: int, batch: BatchTimes, attempts: int) -> str:
     passes = ", ".join(
-        f"{kind} {step.seconds[kind]:.2f} s ({step.passes[kind]} passes, {step.rows[kind]:,} tokens)"
-        for kind in sorted(step.passes)
+        f"{kind} {batch.seconds[kind]:.2f} s ({batch.passes[kind]} passes, {batch.rows[kind]:,} tokens)"
+        for kind in sorted(batch.passes)
     )
-    driven = step.plays - sum(step.seconds.values()) - step.waiting
-    plays = f"plays {step.plays:.2f} s of {rows} attempts ({passes}; works {step.waiting:.2f} s, host {driven:.2f} s)"
-    rest = f"scoring {step.scoring:.2f} s, gradient {step.gradient:.2f} s in {step.parts} parts"
-    return f"step {number}: {synced() - step.began:.2f} s; {plays}, {rest}"
+    host = batch.plays - sum(batch.seconds.values()) - batch.waiting
+    plays = (
+        f"plays {batch.plays:.2f} s of {attempts} attempts ({passes}; works {batch.waiting:.2f} s, host {host:.2f} s)"
+    )
+    rest = f"scoring {batch.scoring:.2f} s, gradient {batch.gradient:.2f} s in {batch.parts} parts"
+    return f"batch {number}: {batch.ended - batch.began:.2f} s; {plays}, {rest}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("config", type=Path)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=5)
-    parser.add_argument("--profile", action="store_true", help="two further steps are looked at more closely")
+    parser.add_argument("--batches", type=int, default=5)
+    parser.add_argument("--profile", action="store_true", help="two further batches are looked at more closely")
     parser.add_argument("--set", action="append", default=[], dest="overrides")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    last = given.steps + 2 * given.profile
+    if given.batches < 1:
+        parser.error("--batches: give at least 1")
+    try:
+        config = load_train_config(given.config, None, given.overrides)
+    except WhetError as problem:
+        parser.error(str(problem))
+    if config.learner != "grpo":
+        parser.error(f"{given.config}: learner = {config.learner!r} plays no batches of attempts; name one of grpo")
+    if given.profile and not torch.cuda.is_available():
+        parser.error("--profile names kernels of a GPU, and there is none here")
+    last = given.batches + 2 * given.profile
+    steps = last * config.grpo.updates * config.grpo.iterations
     if given.profile:
         begin_profiler()
-    watch = Watch(given.steps + 1 if given.profile else None, last if given.profile else None)
-    steps = ("gate.name=none", "train.select=2", f"tune.steps={last}", f"tune.segment={last}", "reward.check=false")
+    watch = Watch(given.batches + 1 if given.profile else None, last if given.profile else None)
+    briefly = ("gate.name=none", "train.select=2", f"tune.steps={steps}", f"tune.segment={steps}", "reward.check=false")
     with watch.in_place():
-        run = whet.train(given.config, overrides=[*steps, *given.overrides], runs=given.work / "runs")
+        run = whet.train(given.config, overrides=[*briefly, *given.overrides], runs=given.work / "runs")
     log = [json.loads(line) for line in (Path(run.folder) / "training_log.jsonl").read_text().splitlines()]
-    print(told(len(watch.steps), watch.now, watch.attempts))
+    print(told(len(watch.batches), watch.now, watch.attempts))
     for line in watch.profiles.values():
         print(line)
     for row in log:
         print({key: round(value, 4) for key, value in row.items() if isinstance(value, int | float)})
-    print(_memory())
+    if torch.cuda.is_available():
+        print(_memory())
     if given.json:
-        given.json.write_text(json.dumps({"steps": [asdict(step) for step in watch.steps], "log": log}, indent=1))
+        batches = [asdict(batch) for batch in watch.batches]
+        given.json.write_text(json.dumps({"batches": batches, "log": log}, indent=1))
 
 
 if __name__ == "__main__":

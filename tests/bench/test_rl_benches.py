@@ -313,7 +313,7 @@ def test_problems_of_another_machine_are_filed_under_their_names_here(
     monkeypatch.setattr(rl_problems.cache, "generator_digest", lambda: "theirs")
     rl_problems.cache._certified.cache_clear()
     rl_problems.make_problems((args, "test", (0,)))
-    (tmp_path / "generator.txt").write_text("theirs")
+    (tmp_path / "generator.json").write_text(json.dumps(rl_problems.generator()))
     monkeypatch.setattr(rl_problems.cache, "generator_digest", lambda: "ours")
     assert rl_problems.adopt(tmp_path, ()) == 1
     assert "0 problems known, 1 filed, 1 missing" in capsys.readouterr().out
@@ -323,6 +323,14 @@ def test_problems_of_another_machine_are_filed_under_their_names_here(
     rl_problems.cache._certified.cache_clear()
     assert rl_problems.adopt(tmp_path, ()) == 1
     assert "1 problems known, 0 filed, 1 missing" in capsys.readouterr().out
+
+
+def test_problems_of_another_generator_are_not_taken_for_those_of_this_one(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"generator\.json is missing"):
+        rl_problems.adopt(tmp_path, ())
+    (tmp_path / "generator.json").write_text(json.dumps(rl_problems.generator() | {"kept": "older code"}))
+    with pytest.raises(SystemExit, match="another generator or solver"):
+        rl_problems.adopt(tmp_path, ())
 
 
 def test_what_is_carried_to_another_machine_comes_into_its_place_in_pieces(

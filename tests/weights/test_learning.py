@@ -364,7 +364,9 @@ def test_rollouts_of_other_tasks_are_left_out_with_the_likely_reason(reinforced:
     speaker = load_model(f"hf:{base}", ModelOptions())
     assert isinstance(speaker, LocalModel)
     section = SftSection(source="run", path=str(reinforced.folder), purpose="train/s0001/0")
-    with pytest.raises(WhetError, match=r"not solved when said again, and asked otherwise: the run had other \[env\]"):
+    with pytest.raises(
+        WhetError, match=r"not solved when said again, and asked otherwise: the run had another \[env\]"
+    ):
         gather_traces(section, Others(), (), TokenScribe(held, speaker.form), Playbook(), None)
 
 

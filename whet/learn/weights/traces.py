@@ -222,7 +222,7 @@ def _unsolved(env: Environment, task: Task, rollout: Rollout, playbook: Playbook
     talk = _dictated(env, task, playbook)
     alike = talk.request_hash() == rollout.request
     talk.close()
-    return "not solved when said again" + ("" if alike else ", and asked otherwise: the run had other [env] arguments")
+    return "not solved when said again" + ("" if alike else ", and asked otherwise: the run had another [env]")
 
 
 # --------------------------------------------------------------------------------------------- a file
