@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from results_ablation import ablation_bar, ablation_section
-from results_parts import SEEDS, WORDS, Bar, cell, lacking, made_with, table, values_at
+from results_parts import SEEDS, WORDS, Bar, cell, few_seeds, lacking, made_with, table, values_at
 from results_soup import soup_section, throughput_section
 from seeds import Picture, ResultsError, SeedMean, Values, draw, gain_of, mean_of
 
@@ -127,6 +127,7 @@ def ordebug_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
         for arm in ORDEBUG_ARMS
     ]
     lines += ["**Overall**", "", *table(["arm", *rest], rows)]
+    lines += few_seeds(data, RUNGS[:-1])
     for name, share in sorted(data.get("adversaries", {}).items()):
         lines.append(f"Beside them, {name}: {share:.3f}.")
     series: dict[str, list[SeedMean | None]] = {}

@@ -52,6 +52,24 @@ def values_at(data: Mapping[str, Any], *path: str) -> list[float]:
     return [float(value) for value in here]
 
 
+def few_seeds(data: Mapping[str, Any], rungs: Sequence[str]) -> list[str]:
+    """Which arms have one seed, of which no interval over seeds can be told, and what problems alone leave open."""
+    alone = {name: arm["seeds"][0] for name, arm in data.get("arms", {}).items() if len(arm.get("seeds", ())) == 1}
+    made = {(told.get("arm"), told.get("seed")): told.get("rungs", {}) for told in data.get("made", ())}
+    said = []
+    for rung in rungs:
+        shown = [
+            f"{WORDS[name]} {cell['repaired_at_10']:.2f} [{cell['interval'][0]:.2f}, {cell['interval'][1]:.2f}]"
+            for name, seed in alone.items()
+            if (cell := made.get((name, seed), {}).get(rung))
+        ]
+        said += [f"{rung} {', '.join(shown)}"] if shown else []
+    if not said:
+        return []
+    lead = "Arms of **one seed** have no interval over seeds, and nothing is claimed of them."
+    return [f"{lead} Their 95 % over the problems alone: {'; '.join(said)}.", ""]
+
+
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return [
         "| " + " | ".join(heads) + " |",

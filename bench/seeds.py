@@ -86,10 +86,11 @@ def draw(picture: Picture, folder: Path) -> None:
         width = 0.8 / len(picture.series)
         for number, (name, cells) in enumerate(picture.series.items()):
             known = [(at + number * width, cell) for at, cell in enumerate(cells) if cell is not None]
-            spread = [0.0 if math.isnan(cell.half) else cell.half for _, cell in known]
-            axes.bar(
-                [x for x, _ in known], [cell.value for _, cell in known], width, yerr=spread, label=name, capsize=2
-            )
+            axes.bar([x for x, _ in known], [cell.value for _, cell in known], width, label=name)
+            sure = [(x, cell.value, cell.half) for x, cell in known if not math.isnan(cell.half)]
+            if sure:  # one seed has no interval: a whisker of no length would say that it has a narrow one
+                places, values, halves = zip(*sure, strict=True)
+                axes.errorbar(places, values, yerr=halves, fmt="none", ecolor="black", capsize=2)
         axes.set_xticks([at + 0.4 - width / 2 for at in range(len(picture.groups))], picture.groups)
         axes.set_ylim(0, picture.top)
         axes.set_title(picture.title)

@@ -12,6 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "bench")]
 
+from seeds import Picture, draw  # noqa: E402
+
 import results  # noqa: E402
 
 
@@ -172,6 +174,26 @@ def test_a_page_of_all_files_has_its_pictures_and_the_same_bytes_twice(tmp_path:
         results.draw(pictures[0], tmp_path / folder)
     drawn = [(tmp_path / folder / pictures[0].file).read_bytes() for folder in ("a", "b")]
     assert drawn[0] == drawn[1]
+
+
+def test_one_seed_is_shown_with_what_its_problems_leave_open_and_without_a_whisker(tmp_path: Path) -> None:
+    rung = {"repaired_at_10": 0.5, "interval": [0.43, 0.57]}
+    arm = {"seeds": [0], "small": {"repaired_at_10": [0.5]}}
+    made = [{"arm": "sft", "seed": 0, "rungs": {"small": rung}}]
+    page, pictures = results.page({"ordebug_rl": {"arms": {"sft": arm}, "made": made}})
+    assert "**one seed** have no interval over seeds" in page
+    assert "small imitation 0.50 [0.43, 0.57]." in page
+    [picture] = pictures
+    assert _whiskers(picture, tmp_path) == 0
+    two = {"seeds": [0, 1], "small": {"repaired_at_10": [0.4, 0.6]}}
+    page, [picture] = results.page({"ordebug_rl": {"arms": {"sft": two}, "made": made}})
+    assert "one seed" not in page
+    assert _whiskers(picture, tmp_path) == 1
+
+
+def _whiskers(picture: Picture, folder: Path) -> int:
+    draw(picture, folder)
+    return (folder / picture.file).read_text().count('id="LineCollection_')
 
 
 def test_values_that_are_no_list_are_refused() -> None:
