@@ -8,9 +8,10 @@ python bench/rl.py collect --work DIR --out results/ordebug_rl.json     what arm
 
 An arm is a config of examples/rl with what differs set by name, trained by `whet.train` without a gate, and then
 played at temperature 0 on problems of split test: every rung on which the specification is a table, a hard mixture, and
-trades that no training problem is of. What an arm took, in seconds, is that of its training alone. Arms train one after
-the other: two on one GPU make each slower, and their memory adds up. With --in-turn an arm that is begun early loads
-what it needs and waits for its turn, and the next one trains while it is measured (bench/rl_seed.toml).
+trades that no training problem is of. Settings are chosen on other problems: `--rungs small@select,medium@select
+--label NAME`, which `collect` leaves out. What an arm took, in seconds, is that of its training alone. Arms train one
+after the other: two on one GPU make each slower, and their memory adds up. With --in-turn an arm that is begun early
+loads what it needs and waits for its turn, and the next one trains while it is measured (bench/rl_seed.toml).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from typing import Any
 
 import torch
 from arm_options import arm_parser, read_arm_options
-from rl_problems import CONFIGS, PLAYED, RUNGS, SEEDS, TABLE, adopt, warm, worked_attempts
+from rl_problems import CONFIGS, PLAYED, RUNGS, SEEDS, adopt, rung_of, warm, worked_attempts
 from rl_step import Watch
 from together import together
 
@@ -55,7 +56,7 @@ FIGURES = {
     "localisation_recall": "recall",
 }
 BASE = os.environ.get("RL_BASE", "hf:smollm2")
-SLOTS, CONTEXT = 128, 8192
+SLOTS, CONTEXT = int(os.environ.get("RL_SLOTS", "128")), 8192
 NUMBERS = {"dtype": "bfloat16"} if torch.cuda.is_available() else {}
 """On a GPU the base is measured in the numbers in which the arms were trained."""
 SAMPLING = (
@@ -173,7 +174,7 @@ def _trained(
     if seconds is not None:  # more steps than fit; what goes down by steps goes down by time then
         given += [f"tune.seconds={seconds - played:.1f}", "tune.steps=5000", "tune.segment=5000"]
     began = time.monotonic()
-    with Watch().in_place():
+    with Watch(closely=False).in_place():
         run = whet.train(
             CONFIGS / arm.config, overrides=[*given, *overrides], runs=place / "runs", name="train", watch=turn.say
         )
@@ -276,11 +277,11 @@ class KeptOpen(Model):
 
 
 def _measured(model: Model, rung: str, place: Path) -> dict[str, Any]:
-    args, n = RUNGS[rung]
+    args, split, n = rung_of(rung)
     n = int(os.environ.get("RL_N", n))
-    given = [f"env.args.{name}={value}" for name, value in (args | TABLE).items()]
+    given = [f"env.args.{name}={value}" for name, value in args.items()]
     began = time.monotonic()
-    made = whet.evaluate("ordebug", model, n=n, split="test", overrides=[*given, *SAMPLING], runs=place / "runs")
+    made = whet.evaluate("ordebug", model, n=n, split=split, overrides=[*given, *SAMPLING], runs=place / "runs")
     figures = measure(open_run(str(made.folder), place / "runs"))[0]
     found = {key: figures.metrics[name].value for key, name in FIGURES.items() if name in figures.metrics}
     spread = figures.metrics["repaired@10"].interval
@@ -349,9 +350,11 @@ def main() -> None:
     parser.add_argument("--in-turn", action="store_true", help="wait for other trainings in the same work folder")
     given, work = read_arm_options(parser)
     rungs = [name for name in given.rungs.split(",") if name]
-    unknown = sorted(set(rungs) - set(RUNGS))
-    if unknown:
-        parser.error(f"--rungs: there is no {unknown[0]}; there are {', '.join(RUNGS)}")
+    for name in rungs:
+        try:
+            rung_of(name)
+        except KeyError:
+            parser.error(f"--rungs: there is no {name}; there are {', '.join(RUNGS)}, each also as NAME@select")
     if given.what == "warm":
         worked_attempts(work, given.processes)
         warm(work, given.processes, rungs, given.seeds)

@@ -51,11 +51,20 @@ Wanted = tuple[Mapping[str, Any], Any, Sequence[int]]
 """Arguments, a split, and places in it."""
 
 
+def rung_of(name: str) -> tuple[dict[str, Any], Any, int]:
+    """Arguments, split and number of problems of a rung: 'small' of test, 'small@select' of problems to choose by."""
+    rung, _, split = name.partition("@")
+    if rung not in RUNGS or split not in ("", "select"):
+        raise KeyError(name)
+    args, n = RUNGS[rung]
+    return args | TABLE, split or "test", n
+
+
 def wanted(rungs: Sequence[str], seeds: Sequence[int] = SEEDS) -> Iterator[Wanted]:
     """Every problem that arms under these seeds will ask for."""
     for name in rungs:
-        args = RUNGS[name][0] | TABLE
-        yield args, "test", stratified_sample(FAMILY.build("", "", args), "test", RUNGS[name][1], 0)
+        args, split, n = rung_of(name)
+        yield args, split, stratified_sample(FAMILY.build("", "", args), split, n, 0)
     for config in (load_train_config(CONFIGS / f"ordebug_{name}.toml", None, ()) for name in ("sft", "grpo")):
         env, args = FAMILY.build("", "", config.env.args), config.env.args
         for seed in seeds:
