@@ -4,7 +4,7 @@ python bench/rl_step.py examples/rl/ordebug_grpo.toml --work DIR [--batches 5] [
 
 A training by a config as it stands, without a gate, of so many batches of attempts. What it passes through is timed
 from outside. Seconds are of a clock, with the GPU waited for at the end of each part; what is left of the plays is the
-host's. `--profile` has two further batches looked at by torch's profiler, one while it plays and one while it learns,
+host's. In a training the host works beside the GPU: what a batch takes then, `--whole` says. `--profile` has two further batches looked at by torch's profiler, one while it plays and one while it learns,
 and names the kernels that took most. The first batch records graphs and compiles kernels: leave it out.
 """
 
@@ -24,7 +24,7 @@ import torch
 
 import whet
 from whet.errors import WhetError
-from whet.learn.weights.grpo import GroupRollouts
+from whet.learn.weights.grpo import GroupRollouts, figures_of
 from whet.learn.weights.play_trainer import PlayTrainer
 from whet.rollout.continuous import _Floor
 from whet.run.train import load_train_config
@@ -46,6 +46,8 @@ class BatchTimes:
     parts: int = 0
     waiting: float = 0.0
     """For works, with nothing to draw."""
+    solved: float = 0.0
+    signal: float = 0.0
     passes: Counter[str] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)
     rows: Counter[str] = field(default_factory=Counter)
@@ -58,13 +60,17 @@ def synced() -> float:
 
 
 class Watch:
-    """Times what a training passes through; `batches` has a record for each that was begun."""
+    """Times what a training passes through; `batches` has a record for each that was begun.
 
-    def __init__(self, played: int | None = None, learnt: int | None = None) -> None:
+    `closely`: pass by pass. Each is waited for then, so the host does nothing beside it: plays take longer.
+    """
+
+    def __init__(self, played: int | None = None, learnt: int | None = None, *, closely: bool = True) -> None:
         self.batches: list[BatchTimes] = []
         self.attempts = 0
         """Of a batch."""
         self._playing = False
+        self._closely = closely
         self._played, self._learnt = played, learnt
         self.profiles: dict[str, str] = {}
 
@@ -74,9 +80,10 @@ class Watch:
             (GroupRollouts, "__call__", self._plays),
             (PlayTrainer, "_generate_and_score_completions", self._scoring),
             (PlayTrainer, "training_step", self._learning),
-            (_Floor, "_gather", self._gathering),
         ]
-        if torch.cuda.is_available():
+        if self._closely:
+            held.append((_Floor, "_gather", self._gathering))
+        if self._closely and torch.cuda.is_available():
             from whet.models.hf.graphs import StepGraphs
 
             held.append((StepGraphs, "run", self._pass))
@@ -102,6 +109,8 @@ class Watch:
                 finally:
                     self._playing = False
                 self.now.plays += synced() - began
+            [figures] = figures_of(rollouts.batches[-1:]).values()
+            self.now.solved, self.now.signal = figures["solved"], figures["signal"]
             return made
 
         return plays
@@ -193,16 +202,17 @@ def _memory() -> str:
 
 
 def told(number: int, batch: BatchTimes, attempts: int) -> str:
-    passes = ", ".join(
-        f"{kind} {batch.seconds[kind]:.2f} s ({batch.passes[kind]} passes, {batch.rows[kind]:,} tokens)"
-        for kind in sorted(batch.passes)
-    )
-    host = batch.plays - sum(batch.seconds.values()) - batch.waiting
-    plays = (
-        f"plays {batch.plays:.2f} s of {attempts} attempts ({passes}; works {batch.waiting:.2f} s, host {host:.2f} s)"
-    )
+    plays = f"plays {batch.plays:.2f} s of {attempts} attempts"
+    if batch.passes:
+        passes = ", ".join(
+            f"{kind} {batch.seconds[kind]:.2f} s ({batch.passes[kind]} passes, {batch.rows[kind]:,} tokens)"
+            for kind in sorted(batch.passes)
+        )
+        host = batch.plays - sum(batch.seconds.values()) - batch.waiting
+        plays += f" ({passes}; works {batch.waiting:.2f} s, host {host:.2f} s)"
     rest = f"scoring {batch.scoring:.2f} s, gradient {batch.gradient:.2f} s in {batch.parts} parts"
-    return f"batch {number}: {batch.ended - batch.began:.2f} s; {plays}, {rest}"
+    found = f"solved {batch.solved:.3f}, signal {batch.signal:.2f}"
+    return f"batch {number}: {batch.ended - batch.began:.2f} s; {found}; {plays}, {rest}"
 
 
 def main() -> None:
@@ -210,6 +220,7 @@ def main() -> None:
     parser.add_argument("config", type=Path)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--batches", type=int, default=5)
+    parser.add_argument("--whole", action="store_true", help="no pass is waited for: what a batch takes, without parts")
     parser.add_argument("--profile", action="store_true", help="two further batches are looked at more closely")
     parser.add_argument("--set", action="append", default=[], dest="overrides")
     parser.add_argument("--json", type=Path)
@@ -228,7 +239,8 @@ def main() -> None:
     steps = last * config.grpo.updates * config.grpo.iterations
     if given.profile:
         begin_profiler()
-    watch = Watch(given.batches + 1 if given.profile else None, last if given.profile else None)
+    looked = (given.batches + 1, last) if given.profile else (None, None)
+    watch = Watch(*looked, closely=not given.whole)
     briefly = ("gate.name=none", "train.select=2", f"tune.steps={steps}", f"tune.segment={steps}", "reward.check=false")
     with watch.in_place():
         run = whet.train(given.config, overrides=[*briefly, *given.overrides], runs=given.work / "runs")

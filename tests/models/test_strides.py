@@ -128,3 +128,54 @@ def test_what_is_drawn_beyond_an_end_or_a_limit_is_not_noted() -> None:
     assert ended.tolist() == [True, True, False]
     assert [columns.told(slot)[0] for slot in range(3)] == [[5, 1], [5, 6], [5, 6, 7]]
     assert columns.last.tolist() == [1, 6, 7]
+
+
+class CountedGraphs(PlainGraphs):
+    """Tells how many passes were started."""
+
+    started = 0
+
+    def run(self, step: HostStep, repeat: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        self.started += 1
+        return super().run(step, repeat)
+
+
+def counting(model: Any) -> tuple[Decoder, CountedGraphs]:
+    decoder = striding(model)
+    graphs = CountedGraphs(decoder)
+    decoder._graphs = graphs  # type: ignore[assignment]
+    return decoder, graphs
+
+
+def test_the_next_pass_is_started_before_what_the_last_one_brought_is_told() -> None:
+    decoder, graphs = counting(model_of())
+    [(prompt, _), (other, _)] = asked(2, 7)
+    short = decoder.submit(prompt, Sampling(1.0, max_tokens=1, seed=1))
+    decoder.submit(other, Sampling(1.0, max_tokens=40, seed=2))
+    assert decoder.step() == []
+    assert graphs.started == 1
+    assert [ticket for ticket, _ in decoder.step()] == [short]
+    assert graphs.started == 2
+
+
+def test_no_pass_is_started_when_the_last_reply_has_ended() -> None:
+    decoder, graphs = counting(model_of())
+    [(prompt, _)] = asked(1, 7)
+    decoder.submit(prompt, Sampling(1.0, max_tokens=1, seed=1))
+    while decoder.busy:
+        decoder.step()
+    assert graphs.started == 1
+    assert decoder._started is None
+
+
+def test_a_reply_that_is_dropped_while_its_pass_runs_is_not_told() -> None:
+    decoder, _ = counting(model_of())
+    [(prompt, _), (other, _)] = asked(2, 7)
+    dropped = decoder.submit(prompt, Sampling(1.0, max_tokens=1, seed=1))
+    kept = decoder.submit(other, Sampling(1.0, max_tokens=1, seed=2))
+    decoder.step()
+    decoder.drop(dropped)
+    told = []
+    while decoder.busy:
+        told += [ticket for ticket, _ in decoder.step()]
+    assert told == [kept]

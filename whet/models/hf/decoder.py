@@ -5,7 +5,8 @@ turn of the same conversation finds them, and so does every other draw from the 
 the same pass. What waits for a tool holds no slot, and its pages only as long as there is room.
 
 On a GPU every pass is a CUDA graph over Triton kernels (`graphs.py`), and rows draw `stride` tokens before the host
-looks; elsewhere the same passes run as plain torch.
+looks. The next pass is started before what the last one brought is told, so it runs while its caller does something
+with that: parses a reply, has a work done, asks anew. Elsewhere the same passes run as plain torch.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +41,16 @@ WRITTEN = attrgetter("_version")
 
 PATIENCE = 3
 """Passes for which a few prompts wait for more of them, where many rows draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartedPass:
+    """A pass that a GPU is at work on, or has done: who takes part, and what each draws."""
+
+    sequences: Sequence[DrawingSequence]
+    tokens: torch.Tensor
+    logprobs: torch.Tensor
+    logits: torch.Tensor
 
 
 class Decoder:
@@ -73,6 +85,9 @@ class Decoder:
         self._waiting: deque[DrawingSequence] = deque()
         self._running: list[DrawingSequence] = []
         self._refused: list[tuple[int, LimitReached]] = []
+        self._started: StartedPass | None = None
+        self._over: list[DrawingSequence] = []
+        """Replies that have ended and were not told yet."""
         self._next = self._delay = 0
         self._reading = False
         self.read = 0
@@ -83,7 +98,7 @@ class Decoder:
     @property
     def busy(self) -> bool:
         """Whether anything is left to answer."""
-        return bool(self._running or self._waiting or self._refused)
+        return bool(self._running or self._waiting or self._refused or self._over)
 
     def submit(self, ids: Sequence[int], sampling: Sampling) -> int:
         """Have a prompt answered; the number under which `step` will tell what came."""
@@ -106,7 +121,7 @@ class Decoder:
         """One pass or a few: what was answered meanwhile, in no particular order."""
         done: list[tuple[int, RowResult | LimitReached]] = list(self._refused)
         self._refused.clear()
-        if not self._running and not self._waiting:
+        if not (self._running or self._waiting or self._over):
             return done
         self._check_weights()
         try:
@@ -122,6 +137,8 @@ class Decoder:
 
     def drop(self, ticket: int) -> None:
         """Leave off a reply that nobody waits for any more; what was read for it stays known."""
+        self._over += self._drawn()
+        self._over = [sequence for sequence in self._over if sequence.ticket != ticket]
         for sequence in [*self._running, *self._waiting]:
             if sequence.ticket == ticket:
                 if sequence.slot >= 0:
@@ -143,9 +160,13 @@ class Decoder:
 
     def close(self) -> None:
         """Give back the memory; what is under way is lost. A decoder that is used again begins anew."""
+        if self._started is not None:
+            self._started = None
+            torch.cuda.synchronize(self._layout.device)
         self._pool = self._graphs = None
         self._pages = PageTable(self._count)
         self._running.clear()
+        self._over.clear()
         self._waiting.clear()
         self._refused.clear()
         self._slots = list(range(self._limits.slots - 1, -1, -1))
@@ -153,6 +174,8 @@ class Decoder:
     # ------------------------------------------------------------------------------------------- one pass
 
     def _pass(self) -> list[tuple[int, RowResult | LimitReached]]:
+        """What the last pass brought, told when the next one has been started."""
+        over, self._over = [*self._over, *self._drawn()], []
         self._admit()
         self._reading = reading = any(sequence.reading for sequence in self._running)
         plain = all(sequence.plain for sequence in self._running)
@@ -160,8 +183,11 @@ class Decoder:
         self._extend(repeat)
         chosen = self._chosen()
         self.read += sum(new for _, new in chosen)
-        ended = self._fast_pass(chosen, repeat) if self._fast else self._plain_pass(chosen)
-        return [(sequence.ticket, self._finish(sequence)) for sequence in ended]
+        if self._fast:
+            self._started = self._start(chosen, repeat) if chosen else None
+        else:
+            over += self._plain_pass(chosen)
+        return [(sequence.ticket, self._told(sequence)) for sequence in over]
 
     def _admit(self) -> None:
         """Give slots to what waits, in its order, as long as there are slots and pages.
@@ -269,9 +295,9 @@ class Decoder:
         self._columns.note(sequence.slot, len(sequence.ids), len(row.ids), row.ids[-1])
         return row.finish is not None
 
-    def _finish(self, sequence: DrawingSequence) -> RowResult:
+    def _told(self, sequence: DrawingSequence) -> RowResult:
+        """What came of a reply that has ended and left its slot."""
         row = sequence.row
-        self._leave(sequence)
         row.finish = row.finish or self._watcher.finish(row, row.ids[-1])
         text = text_of(row, self._defaults.ends, self._decode)
         entries = top_entries(row, self._decode) if row.tops else ()
@@ -314,7 +340,10 @@ class Decoder:
             return []
         rows = [chosen[at][0] for at in drawing]
         tokens = Chooser([sequence.row for sequence in rows], self._defaults)(step.ids, logits).argmax(-1).tolist()
-        return [sequence for sequence, token in zip(rows, tokens, strict=True) if self._take(sequence, [token], [])]
+        over = [sequence for sequence, token in zip(rows, tokens, strict=True) if self._take(sequence, [token], [])]
+        for sequence in over:
+            self._leave(sequence)
+        return over
 
     def _has_read(self, chosen: Sequence[tuple[DrawingSequence, int]]) -> None:
         """Those who were reading have read so much; whoever has read all draws."""
@@ -323,16 +352,25 @@ class Decoder:
                 sequence.done += new
                 sequence.reading = sequence.unread > 0
 
-    def _fast_pass(self, chosen: Sequence[tuple[DrawingSequence, int]], repeat: int) -> list[DrawingSequence]:
+    def _start(self, chosen: Sequence[tuple[DrawingSequence, int]], repeat: int) -> StartedPass:
+        """Have a GPU begin with a pass. Nothing of it is waited for."""
         if self._graphs is None:
             from whet.models.hf.graphs import StepGraphs
 
             whole = self._model, self._memory(), self._layout.heads, self._limits.slots, self._width
             self._graphs = StepGraphs(*whole, self._computing, record=self._limits.graphs)
         sequences = [sequence for sequence, _ in chosen]
-        tokens, logprobs, logits = self._graphs.run(self._step_of(chosen, slots_of(sequences)), repeat)
+        begun = self._graphs.run(self._step_of(chosen, slots_of(sequences)), repeat)
         self._has_read(chosen)
-        told, told_logprobs = tokens.cpu().numpy(), logprobs.cpu().numpy()
+        return StartedPass(sequences, *begun)
+
+    def _drawn(self) -> list[DrawingSequence]:
+        """Note what the pass that was started last has drawn; the replies that ended, which have left their slots."""
+        begun, self._started = self._started, None
+        if begun is None:
+            return []
+        sequences = begun.sequences
+        told, told_logprobs = begun.tokens.cpu().numpy(), begun.logprobs.cpu().numpy()
         ended = np.zeros(len(sequences), dtype=np.bool_)
         noted = [at for at, sequence in enumerate(sequences) if sequence.noted and not sequence.reading]
         slots = slots_of([sequences[at] for at in noted])
@@ -341,7 +379,7 @@ class Decoder:
         strange = [at for at in others if not sequences[at].plain]
         if strange:
             rows = [sequences[at].row for at in strange]
-            drawn = Chooser(rows, self._defaults)(tokens, logits[strange]).argmax(-1).tolist()
+            drawn = Chooser(rows, self._defaults)(begun.tokens, begun.logits[strange]).argmax(-1).tolist()
             for at, token in zip(strange, drawn, strict=True):
                 ended[at] = self._take(sequences[at], [token], [])
         for at in others:
@@ -349,7 +387,10 @@ class Decoder:
             if sequence.plain:
                 known = told_logprobs[:, at].tolist() if sequence.row.sampling.logprobs is not None else []
                 ended[at] = self._take(sequence, told[:, at].tolist(), known)
-        return [sequences[at] for at in np.flatnonzero(ended).tolist()]
+        over = [sequences[at] for at in np.flatnonzero(ended).tolist()]
+        for sequence in over:
+            self._leave(sequence)
+        return over
 
     def _step_of(self, chosen: Sequence[tuple[DrawingSequence, int]], slots: Column) -> HostStep:
         """A pass in numbers: whoever draws brings its last token, whoever reads the next of its prompt."""
