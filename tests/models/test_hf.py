@@ -254,6 +254,12 @@ def test_a_model_that_pages_cannot_serve_is_served_in_batches(seeing: Path) -> N
     assert isinstance(open_engine(weights, 4), PaddedEngine)
 
 
+def test_keys_and_values_take_no_more_than_they_may(reading: Path) -> None:
+    model = load_model(f"hf:{reading}", ModelOptions(slots=2, context=256, cache=1e-6))
+    with pytest.raises(WhetError, match="hold the keys and values of"):
+        asyncio.run(model.complete(asked("a", SHORT)))
+
+
 def test_whoever_is_given_up_makes_room_for_the_next(reading: Path) -> None:
     async def replaced() -> tuple[int, int]:
         model = load_model(f"hf:{reading}", ModelOptions(slots=1))

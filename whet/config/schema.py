@@ -87,6 +87,9 @@ class EndpointSection(Section):
     context: int | None = Field(default=None, ge=16)
     threads: int = Field(default=1, ge=1)
     slots: int = Field(default=4, ge=1)
+    cache: float | None = Field(
+        default=None, gt=0, description="hf: GiB for keys and values; default: 40 % of what is free on a GPU"
+    )
 
 
 class BudgetSection(Section):

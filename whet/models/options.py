@@ -51,4 +51,6 @@ class ModelOptions:
     """Context length in tokens; None: the model's own."""
     threads: int = 1
     slots: int = 4
+    cache: float | None = None
+    """GiB for keys and values, where they are kept here; None: a share of what is free on a GPU."""
     connections: int = 1024

@@ -122,4 +122,5 @@ def model_options(role: RoleSection, endpoint: EndpointSection) -> ModelOptions:
         context=endpoint.context,
         threads=endpoint.threads,
         slots=endpoint.slots,
+        cache=endpoint.cache,
     )

@@ -52,6 +52,7 @@ from whet.learn.weights.vllm_live import VllmGenerator
 from whet.learn.weights.vllm_server import ask_server, check_vocabulary
 from whet.models.hf.chat_form import ChatForm
 from whet.models.hf.folder import Folder
+from whet.models.hf.limits import cache_bytes
 from whet.rollout.conversation import AttemptLimits
 from whet.rollout.session import works_of
 from whet.rollout.workbench import Workbench
@@ -244,7 +245,10 @@ def grpo_segment(
     sampling = replace(policy.sampling, temperature=grpo.temperature, top_p=1.0, logprobs=None)
     notes: list[str] = []
     seat = live, form, grpo.temperature, grpo.rows, notes.append
-    speaking = LiveGenerator(*seat) if section.kind == "local" else VllmGenerator(*seat, section, facts)
+    kept = cache_bytes(config.control.target.cache)
+    speaking = (
+        LiveGenerator(*seat, kept) if section.kind == "local" else VllmGenerator(*seat, section=section, facts=facts)
+    )
     with Workbench(works_of(config, helpers_for(base.device))) as bench, closing(speaking) as generator:
         stage = PlayStage(env, replace(policy, sampling=sampling), limits, reward_of(config.reward), bench, beside)
         taken = int(order.snapshots.state().get("rollouts", 0))

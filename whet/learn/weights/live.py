@@ -37,6 +37,8 @@ class LiveGenerator:
     temperature: float
     rows: int
     note: Callable[[str], None] = lambda line: None
+    cache: int | None = None
+    """Bytes for keys and values; None: a share of what is free."""
     version: str = field(default="", init=False)
     _inner: TokenGenerator | PaddedGenerator | None = field(default=None, init=False)
 
@@ -60,7 +62,7 @@ class LiveGenerator:
         return build()
 
     def _open(self) -> TokenGenerator | PaddedGenerator:
-        limits = DecoderLimits(self.rows, self.base.folder.context, chunk=max(CHUNK, 2 * self.rows))
+        limits = DecoderLimits(self.rows, self.base.folder.context, self.cache, max(CHUNK, 2 * self.rows))
         return open_generator(self.base.module, self.base.processor, limits, self.form, self.note)
 
     @contextmanager

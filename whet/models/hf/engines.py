@@ -22,10 +22,10 @@ GivenUp = Callable[[int], bool]
 Worked = list[tuple[int, RowResult | Exception]]
 
 
-def open_engine(weights: LoadedWeights, slots: int) -> PagedEngine | PaddedEngine:
-    """The faster of the two that the model allows."""
+def open_engine(weights: LoadedWeights, slots: int, cache: int | None = None) -> PagedEngine | PaddedEngine:
+    """The faster of the two that the model allows; `cache` is bytes for keys and values, which pages alone keep."""
     try:
-        return PagedEngine(weights, slots)
+        return PagedEngine(weights, slots, cache)
     except UnpagedModelError:
         return PaddedEngine(weights, slots)
 
@@ -33,9 +33,9 @@ def open_engine(weights: LoadedWeights, slots: int) -> PagedEngine | PaddedEngin
 class PagedEngine:
     """Prompts through a `Decoder`."""
 
-    def __init__(self, weights: LoadedWeights, slots: int) -> None:
+    def __init__(self, weights: LoadedWeights, slots: int, cache: int | None = None) -> None:
         self._weights = weights
-        limits = DecoderLimits(slots, weights.context, chunk=max(DecoderLimits().chunk, 2 * slots))
+        limits = DecoderLimits(slots, weights.context, cache, max(DecoderLimits().chunk, 2 * slots))
         self._decoder = Decoder(weights.model, weights.defaults, weights.decode, limits)
         self._tickets: set[int] = set()
 

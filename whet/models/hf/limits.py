@@ -32,6 +32,11 @@ class DecoderLimits:
     """Record passes on a GPU as CUDA graphs."""
 
 
+def cache_bytes(gib: float | None) -> int | None:
+    """The same as a config says it."""
+    return None if gib is None else int(gib * GIB)
+
+
 def page_room(limits: DecoderLimits, layout: ModelLayout) -> tuple[int, int]:
     """How many pages there are, and the longest conversation that fits."""
     if limits.slots < 1 or limits.stride < 1 or limits.chunk < 2 * limits.slots:

@@ -86,7 +86,8 @@ class LocalModel(Model):
 def _engine_of(folder: Folder, options: ModelOptions) -> ReplyEngine[Prompt, RowResult]:
     """The weights in memory with what works prompts off; the queue's thread comes here, and no other."""
     from whet.models.hf.engines import open_engine
+    from whet.models.hf.limits import cache_bytes
     from whet.models.hf.weights import load_weights
 
     device, dtype = str(options.extra.get("device", "")), str(options.extra.get("dtype", "auto"))
-    return open_engine(load_weights(folder, device, dtype, options.threads), options.slots)
+    return open_engine(load_weights(folder, device, dtype, options.threads), options.slots, cache_bytes(options.cache))
