@@ -4,8 +4,9 @@ python bench/rl_step.py examples/rl/ordebug_grpo.toml --work DIR [--batches 5] [
 
 A training by a config as it stands, without a gate, of so many batches of attempts. What it passes through is timed
 from outside. Seconds are of a clock, with the GPU waited for at the end of each part; what is left of the plays is the
-host's. In a training the host works beside the GPU: what a batch takes then, `--whole` says. `--profile` has two further batches looked at by torch's profiler, one while it plays and one while it learns,
-and names the kernels that took most. The first batch records graphs and compiles kernels: leave it out.
+host's. In a training the host works beside the GPU: `--whole` says what a batch takes then. `--profile` has two more
+batches looked at by torch's profiler, one while it plays and one while it learns, and names the kernels that took most.
+The first batch records graphs and compiles kernels: leave it out.
 """
 
 from __future__ import annotations
