@@ -12,6 +12,10 @@ trades that no training problem is of. Settings are chosen on other problems: `-
 --label NAME`, which `collect` leaves out. What an arm took, in seconds, is that of its training alone. Arms train one
 after the other: two on one GPU make each slower, and their memory adds up. With --in-turn an arm that is begun early
 loads what it needs and waits for its turn, and the next one trains while it is measured (bench/rl_seed.toml).
+
+Where arms train side by side (under CUDA MPS, say) a clock says nothing of what one took. `--alone S` is what a step
+of it takes when it is alone on that machine (`bench/rl_step.py --whole`): its seconds are its steps times that, and an
+arm of equal time takes as many steps as would fit.
 """
 
 from __future__ import annotations
@@ -57,6 +61,8 @@ FIGURES = {
 }
 BASE = os.environ.get("RL_BASE", "hf:smollm2")
 SLOTS, CONTEXT = int(os.environ.get("RL_SLOTS", "128")), 8192
+CACHE = float(os.environ.get("RL_CACHE", "24"))
+"""GiB for keys and values of a model that is measured, while others may train beside it."""
 NUMBERS = {"dtype": "bfloat16"} if torch.cuda.is_available() else {}
 """On a GPU the base is measured in the numbers in which the arms were trained."""
 SAMPLING = (
@@ -107,6 +113,7 @@ def run_arm(
     checkpoint: Path | None = None,
     seconds: float | None = None,
     waits: bool = False,
+    alone: float | None = None,
 ) -> None:
     """Train an arm under a seed and measure what came of it; a checkpoint that is given is measured as it is."""
     place = work / f"{label or name}_{seed}"
@@ -122,7 +129,7 @@ def run_arm(
         told["checkpoint"] = checkpoint.name
         model = f"{BASE}+{place / 'adapter'}"
     elif arm.config:
-        told |= _trained(name, seed, work, place, overrides, seconds, waits)
+        told |= _trained(name, seed, work, place, overrides, seconds, waits, alone)
         model = f"{BASE}+{place / 'adapter'}"
     place.mkdir(parents=True, exist_ok=True)
     found.write_text(json.dumps(told, indent=1))
@@ -151,7 +158,14 @@ def _circumstances(name: str) -> dict[str, Any]:
 
 
 def _trained(
-    name: str, seed: int, work: Path, place: Path, overrides: Sequence[str], seconds: float | None, waits: bool = False
+    name: str,
+    seed: int,
+    work: Path,
+    place: Path,
+    overrides: Sequence[str],
+    seconds: float | None,
+    waits: bool = False,
+    alone: float | None = None,
 ) -> dict[str, Any]:
     arm, played = ARMS[name], 0.0
     given = [*BRIEFLY, *arm.overrides, f"train.seed={seed}", f"target.model={BASE}"]
@@ -171,7 +185,10 @@ def _trained(
         raise SystemExit(
             f"{name}: what it played beforehand took {played:.0f} of its {seconds:.0f} seconds; give it more"
         )
-    if seconds is not None:  # more steps than fit; what goes down by steps goes down by time then
+    if seconds is not None and alone is not None:
+        steps = max(1, round((seconds - played) / alone))
+        given += [f"tune.steps={steps}", f"tune.segment={steps}"]
+    elif seconds is not None:  # more steps than fit; what goes down by steps goes down by time then
         given += [f"tune.seconds={seconds - played:.1f}", "tune.steps=5000", "tune.segment=5000"]
     began = time.monotonic()
     with Watch(closely=False).in_place():
@@ -187,7 +204,8 @@ def _trained(
     _keep_adapter(Path(last.partition("+")[2]), place / "adapter")
     return {
         "config": arm.config,
-        "seconds": run.summary["train_seconds"] + played,
+        "seconds": round((run.summary["train_seconds"] if alone is None else alone * len(log)) + played, 1),
+        "alone": alone,
         "wall": round(time.monotonic() - began, 1),
         "steps": len(log),
         "log": log,
@@ -262,7 +280,7 @@ class KeptOpen(Model):
     """Weights that stay in memory from one evaluation to the next: what was recorded for them serves all."""
 
     def __init__(self, address: str) -> None:
-        self._model = load_model(address, ModelOptions(slots=SLOTS, context=CONTEXT, extra=NUMBERS))
+        self._model = load_model(address, ModelOptions(slots=SLOTS, context=CONTEXT, extra=NUMBERS, cache=CACHE))
         self.name, self.fingerprint, self.width = self._model.name, self._model.fingerprint, self._model.width
         self.price = self._model.price
 
@@ -346,6 +364,7 @@ def main() -> None:
     parser.add_argument("--rungs", default=",".join(RUNGS))
     parser.add_argument("--checkpoint", type=Path, help="of a training that was cut short: measured as it is")
     parser.add_argument("--seconds", type=float, help="of training; arms of equal time take those of grpo by default")
+    parser.add_argument("--alone", type=float, help="seconds of a step where no other arm trains beside it")
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="warm, adopt: of these alone")
     parser.add_argument("--in-turn", action="store_true", help="wait for other trainings in the same work folder")
     given, work = read_arm_options(parser)
@@ -363,7 +382,7 @@ def main() -> None:
     elif given.what == "collect":
         collect(work, given.out)
     else:
-        rest = given.checkpoint, given.seconds, given.in_turn
+        rest = given.checkpoint, given.seconds, given.in_turn, given.alone
         run_arm(given.name, given.seed, work, given.overrides, rungs, given.label, *rest)
 
 
