@@ -61,6 +61,18 @@ def test_an_edit_is_solved_at_once() -> None:
     assert "Solver: infeasible." in told("set_rhs r2 49")[0]
 
 
+def test_an_edit_that_changes_nothing_is_told_and_is_none_to_take_back() -> None:
+    same, back = told("set_rhs r2 49", "set_rhs r2 49", "undo")[1:]
+    assert "nothing was changed. Solver: infeasible." in same
+    assert "Took back the last edit." in back
+    assert "there is no edit to take back" in told("set_sense r2 >=", "undo")[1]
+
+
+def test_an_edit_that_changes_nothing_takes_a_step_and_is_counted() -> None:
+    score = played(flipped(), acts("set_sense r2 >=", "set_sense r2 <=", "submit")).score
+    assert (score.hard, score.parts["edits"], score.parts["steps"]) == (1, 2.0, 3.0)
+
+
 def test_a_subsystem_is_told_with_sides() -> None:
     assert "constraint r2 (at least)" in told("get_iis")[0]
 

@@ -123,6 +123,8 @@ class RepairSession:
             shown = (
                 f"{edit.row} is gone." if isinstance(edit, DropRow) else prompt.element_text(model, f"row:{edit.row}")
             )
+        if model == self.model:
+            return f"{shown}\nThat is what it said before: nothing was changed. {prompt.solution_text(self.solution)}"
         solution = yield from self._work("resolve", Solution("time_limit"), model=model)
         self.models.append((model, solution))
         self._seen()
