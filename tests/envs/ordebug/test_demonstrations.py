@@ -129,3 +129,59 @@ def test_after_a_slip_that_leaves_a_contradiction_it_is_said_that_it_did_not_hel
 def test_a_demonstration_keeps_the_step_limit_without_detours() -> None:
     for one in instances():
         assert len(demonstration(one, OrDebugSettings(max_steps=8), 3)) <= 8 or len(one.faults) > 1
+
+
+TABLE = OrDebugSettings(spec="table", max_steps=30)
+
+
+def found_before_quoted(one: Instance, seed: int) -> list[tuple[str, str]]:
+    """What each step but a slip quotes, with all that searches showed before it."""
+    steps = demonstration(one, TABLE, seed, looked_up=1.0)
+    rest, heard = iter(steps), []
+
+    def answer(said, asked):  # type: ignore[no-untyped-def]
+        step = next(rest)
+        answers = "\n".join(message.text for message in said[1:] if message.author == "user")
+        if not step.slip and step.action.name != "undo":
+            heard.extend((passage, answers) for passage in re.findall(r'"([^"]+)"', step.thought))
+        return say(step.action, TABLE.protocol, step.thought)
+
+    assert driven(one, answer, TABLE).score.hard == 1
+    return heard
+
+
+def test_who_looks_requirements_up_quotes_what_a_search_has_shown() -> None:
+    quoted = [pair for one in instances() if one.kind != MISSING for pair in found_before_quoted(one, 5)]
+    assert len(quoted) > 20
+    shown = sum(passage in answers for passage, answers in quoted)
+    assert shown == len(quoted)
+
+
+def test_nothing_is_searched_for_twice() -> None:
+    for one in instances():
+        searched = [step.action.names for step in demonstration(one, TABLE, 3, 1.0) if step.action.name == "find"]
+        assert len(searched) == len(set(searched))
+
+
+def test_a_share_of_the_demonstrations_looks_requirements_up() -> None:
+    def share(looked_up: float) -> float:
+        told = [demonstration(one, TABLE, seed, looked_up) for one in instances() for seed in range(20)]
+        return sum(any(step.action.name == "find" for step in steps) for steps in told) / len(told)
+
+    assert share(0.0) == 0
+    assert 0.15 < share(0.25) < 0.35
+    assert share(1.0) > 0.8
+
+
+def test_looking_up_changes_nothing_else_that_is_told() -> None:
+    def edits(looked_up: float) -> list[list[object]]:
+        told = [demonstration(one, TABLE, seed, looked_up) for one in instances() for seed in range(4)]
+        return [[step.action for step in steps if step.action.edit is not None] for steps in told]
+
+    assert edits(1.0) == edits(0.0)
+
+
+def test_looking_up_keeps_the_step_limit() -> None:
+    for one in instances():
+        settings = OrDebugSettings(spec="table", max_steps=8)
+        assert len(demonstration(one, settings, 3, 1.0)) <= 8 or len(one.faults) > 1

@@ -58,6 +58,9 @@ def traces(
     seed: Annotated[int, typer.Option(help="Seed of the way they are told.")] = 0,
     args: ArgsOption = None,
     processes: Annotated[int, typer.Option("--processes", "-j", min=1, help="Processes that work side by side.")] = 1,
+    looked_up: Annotated[
+        float, typer.Option(min=0, max=1, help="Share that looks requirements up with find, where tables tell them.")
+    ] = 0.0,
 ) -> None:
     """Write oracle trajectories of training problems for SFT, in the protocol of the play."""
     from whet.apps.ordebug.traces import write_traces
@@ -65,7 +68,8 @@ def traces(
     from whet.terminal import console
 
     given = parse_args(args or ())
-    written = write_traces(out, n=n, seed=seed, args=given, processes=processes, tick=_ticker("trajectories"))
+    ticker = _ticker("trajectories")
+    written = write_traces(out, n=n, seed=seed, args=given, processes=processes, looked_up=looked_up, tick=ticker)
     line = f"{written.path}: {written.count} trajectories, {written.replies:.1f} replies each"
     console().print(line, soft_wrap=True)
 

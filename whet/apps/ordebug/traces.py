@@ -50,11 +50,15 @@ def write_traces(
     seed: int = 0,
     args: Mapping[str, Any] | None = None,
     processes: int = 1,
+    looked_up: float = 0.0,
     tick: Callable[[int, int], None] = lambda done, total: None,
 ) -> TraceFile:
-    """Write `n` trajectories, cell after cell in turn. Every one must earn full credit, or nothing is written."""
+    """Write `n` trajectories, cell after cell in turn. Every one must earn full credit, or nothing is written.
+
+    `looked_up`: the share in which requirements are looked up, not read in the prompt.
+    """
     parts = [range(start, min(n, start + PART)) for start in range(0, n, PART)]
-    told = functools.partial(_part, dict(args or {}), seed)
+    told = functools.partial(_part, dict(args or {}), seed, looked_up)
     lines: list[bytes] = []
     replies = 0
     with ExitStack() as stack:
@@ -72,20 +76,23 @@ def write_traces(
     return TraceFile(out, len(lines), replies / max(1, len(lines)))
 
 
-def _part(args: Mapping[str, Any], seed: int, indices: Sequence[int]) -> tuple[list[bytes], int]:
+def _part(args: Mapping[str, Any], seed: int, looked_up: float, indices: Sequence[int]) -> tuple[list[bytes], int]:
     """The lines of some trajectories, and how many replies they have together."""
     env = FAMILY.build("", "", args)
     assert isinstance(env, OrDebug)
-    found = list(traces(env, indices, seed))
+    found = list(traces(env, indices, seed, looked_up))
     return [orjson.dumps(record) for record, _ in found], sum(replies for _, replies in found)
 
 
-def traces(env: OrDebug, indices: Iterable[int], seed: int = 0) -> Iterator[tuple[ChatRecord, int]]:
+def traces(
+    env: OrDebug, indices: Iterable[int], seed: int = 0, looked_up: float = 0.0
+) -> Iterator[tuple[ChatRecord, int]]:
     """Records with the messages of one demonstration each, and how many replies it has."""
     with Workbench() as bench:
         for index in indices:
             instance = env.instance("train", index)
-            steps = demonstration(instance, env.settings, seed_for("ordebug", "traces", seed, index))
+            told_by = seed_for("ordebug", "traces", seed, index)
+            steps = demonstration(instance, env.settings, told_by, looked_up)
 
             def answer(said: Messages, asked: Ask, told: Iterator[DemonstrationStep] = iter(steps)) -> Reply:
                 step = next(told)

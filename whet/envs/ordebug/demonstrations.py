@@ -5,7 +5,8 @@ reads its members one after the other against the passages of the specification 
 differ. What a passage says is written as the model would write it before it is judged, and each difference is named
 before it is put right: whoever imitates a verdict that comes first learns to guess. Where all agree, or the model stays
 infeasible, it asks again. Some follow a wrong scent first, or misread a requirement, see what comes of it and take it
-back. It is drawn from a seed, so that the same instance may be shown in several ways.
+back. It is drawn from a seed, so that the same instance may be shown in several ways: read off the prompt, or with what
+is asked of each member looked up first.
 
 A wrong step stands there for what comes after it: whoever learns from a demonstration reads it and does not imitate it.
 """
@@ -25,7 +26,9 @@ from whet.envs.ordebug.ladder import MISSING
 from whet.envs.ordebug.model import SENSES, LinearProgram, LinearRow
 from whet.envs.ordebug.phrase import in_words
 from whet.envs.ordebug.play import OrDebugSettings
+from whet.envs.ordebug.prompt import found_text
 from whet.envs.ordebug.solver import feasible
+from whet.keys import seed_for
 
 MOST_READ = 64
 """Rows that are read at most before one is added."""
@@ -42,6 +45,8 @@ _AGAIN = (
 _ELSEWHERE = ("All of these agree with the specification. Is there another contradiction?",)
 _READ = ("I read them.", "What do they say exactly?", "I look at each of them before changing anything.")
 _SAME = "The same."
+_ASKED = ("What is asked of {name}?", "I look up what is asked of {name}.")
+_NOT_THESE = "None of these is about {name}."
 _DOUBT = ("{name} looks tight. I try whether room there helps.", "Perhaps {name} is the one; I loosen it to see.")
 _BACK = (
     "Loosening hides the contradiction, it does not explain it: the specification asks for {name} as it was. Back.",
@@ -72,17 +77,32 @@ class DemonstrationStep:
     slip: bool = False
 
 
-def demonstration(instance: Instance, settings: OrDebugSettings, seed: int) -> list[DemonstrationStep]:
-    """A whole attempt that ends in the repair; without detours where the step limit leaves no room for them."""
-    for detours in (True, False):
-        steps = list(_told(random.Random(seed), instance, settings, detours))
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How an attempt is told."""
+
+    detours: bool = False
+    looks_up: bool = False
+    """Has the lines of the specification found that may be about a member, before it says what is asked of it."""
+
+
+def demonstration(
+    instance: Instance, settings: OrDebugSettings, seed: int, looked_up: float = 0.0
+) -> list[DemonstrationStep]:
+    """A whole attempt that ends in the repair; without detours where the step limit leaves no room for them.
+
+    `looked_up` is the share of the attempts in which requirements are looked up, as far as the limit allows.
+    """
+    looks = random.Random(seed_for("looked up", seed)).random() < looked_up
+    for manner in dict.fromkeys((Manner(True, looks), Manner(False, looks), Manner())):
+        steps = list(_told(random.Random(seed), instance, settings, manner))
         if len(steps) <= settings.max_steps:
             break
     return steps
 
 
 def _told(
-    rng: random.Random, instance: Instance, settings: OrDebugSettings, detours: bool
+    rng: random.Random, instance: Instance, settings: OrDebugSettings, manner: Manner
 ) -> Iterator[DemonstrationStep]:
     """The story, fault after fault as the subsystems bring them up."""
     if instance.kind == MISSING:
@@ -90,6 +110,7 @@ def _told(
         return
     left = dict(_repairs(instance).items())
     model, seen, first = instance.sabotaged, set[str](), True
+    searched: set[tuple[str, ...]] = set()
     while left:
         yield DemonstrationStep(rng.choice(_LOOK if first else _AGAIN), Action("get_iis"))
         shown = find_iis(model)
@@ -105,15 +126,24 @@ def _told(
                 asked = tuple(name.partition(":")[2] for name in fresh[start : start + SHOWN_AT_ONCE])
                 yield DemonstrationStep(rng.choice(_READ), Action("show", names=asked))
         seen |= set(names)
-        if detours and first:
+        if manner.detours and first:
             scent = rng.random()
             if scent < _RELAXED:
                 yield from _loosened(rng, names, left, model)
             elif scent < _MISREAD:
                 yield from _misread(rng, instance, settings, model, names, left)
         culprit = next(name for name in names if name in left)
-        said = _compared(instance, settings, model, names, culprit)
-        if detours and first and rng.random() < 0.15:
+        lines: list[str] = []
+        for name, line in _comparisons(instance, settings, model, names, culprit):
+            if manner.looks_up:
+                for thought, words in _searches(rng, instance, settings, model, name):
+                    if words not in searched:
+                        yield DemonstrationStep("\n".join([*lines, thought]), Action("find", names=words))
+                        searched.add(words)
+                        lines = []
+            lines.append(line)
+        said = "\n".join(lines)
+        if manner.detours and first and rng.random() < 0.15:
             yield DemonstrationStep(said, Action("diagnose", names=(culprit.partition(":")[2],)))
             said = ""
         for edit in left.pop(culprit):
@@ -166,28 +196,54 @@ def _suspected(rng: random.Random, shown: Iis, model: LinearProgram, left: dict[
     return listed
 
 
-def _compared(
+def _comparisons(
     instance: Instance,
     settings: OrDebugSettings,
     model: LinearProgram,
     names: list[str],
     culprit: str,
-) -> str:
-    """What the members say beside what is asked for, up to the one that differs."""
-    lines: list[str] = []
+) -> Iterator[tuple[str, str]]:
+    """Members with what each says beside what is asked for, up to the one that differs."""
     before = list(names[: names.index(culprit)])
     for name in before[-4:]:
         said = _quoted(instance, settings, name)
-        lines.append(f"{_reads(model, name)}. Asked: {said}: {_states(model, name)}. {_SAME}")
+        yield name, f"{_reads(model, name)}. Asked: {said}: {_states(model, name)}. {_SAME}"
     asked = _quoted(instance, settings, culprit)
     if asked == _NOTHING:
-        lines.append(f"{_reads(model, culprit)}. Nothing in the specification asks for this: it goes.")
+        yield culprit, f"{_reads(model, culprit)}. Nothing in the specification asks for this: it goes."
     else:
         edits = _repairs(instance)[culprit]
         sound = _states(apply_all(model, edits), culprit)
         wrong = ", ".join(in_words(edit) for edit in edits)
-        lines.append(f"{_reads(model, culprit)}. Asked: {asked}: {sound}. Not the same: {wrong}.")
-    return "\n".join(lines)
+        yield culprit, f"{_reads(model, culprit)}. Asked: {asked}: {sound}. Not the same: {wrong}."
+
+
+def _searches(
+    rng: random.Random, instance: Instance, settings: OrDebugSettings, model: LinearProgram, name: str
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Why and for which words the specification is searched, until what an element rests on has been found.
+
+    The words are those that the model itself says: whoever searches does not know yet what is wrong. Where none of them
+    finds it, there is no search: what is asked is then read in the whole text.
+    """
+    text, passages = _spoken(instance, settings, name)
+    sort, _, bare = name.partition(":")
+    if sort == "column":
+        tried: list[tuple[str, ...]] = [(f"{bare}:",)]
+    else:
+        variables = [column for column, _ in model.row(bare).terms]
+        tried = list(dict.fromkeys((tuple(variables[-2:]), tuple(variables[:2]))))
+    shown = [all(passage in found_text(text, words) for passage in passages) for words in tried]
+    if not any(shown):
+        return
+    for words in tried[: shown.index(True) + 1]:
+        yield (_NOT_THESE if words != tried[0] else rng.choice(_ASKED)).format(name=bare), words
+
+
+def _spoken(instance: Instance, settings: OrDebugSettings, name: str) -> tuple[str, tuple[str, ...]]:
+    """The specification, and the passages of it that an element rests on."""
+    specification = instance.specification(settings.spec)
+    return specification.text, tuple(specification.sources.get(name, ()))
 
 
 _NOTHING = "nothing"
@@ -195,7 +251,7 @@ _NOTHING = "nothing"
 
 def _quoted(instance: Instance, settings: OrDebugSettings, name: str) -> str:
     """The passages that an element rests on, word for word."""
-    said = instance.specification(settings.spec).sources.get(name, ())
+    _, said = _spoken(instance, settings, name)
     if not said:
         return _NOTHING if name.startswith("row:") else "amounts from 0 without limit"
     return " / ".join(f'"{passage}"' for passage in said)
