@@ -89,8 +89,9 @@ def ordebug_bar(data: Mapping[str, Any]) -> Bar:
     lack = lacking(over)
     if not over["grpo"] or not over["sft"]:
         return Bar(name, None, f"On {', '.join(rungs)}; {lack}.")
-    gains = {arm: gain_of(over["grpo"], over[arm]) for arm in RIVALS if len(over[arm]) == len(over["grpo"])}
-    told = "; ".join(f"over {WORDS[arm]} {gain.signed}" for arm, gain in gains.items())
+    gains = {arm: _gain(data, over, arm) for arm in RIVALS if over[arm]}
+    told = "; ".join(f"over {WORDS[arm]} {gain.signed}" for arm, gain in gains.items() if gain is not None)
+    gains = {arm: gain for arm, gain in gains.items() if gain is not None}
     missed = gains["sft"].value < GAIN if "sft" in gains else False
     missed = missed or any(gain.value <= 0 or gain.low <= 0 for gain in gains.values())
     if lack:
@@ -98,6 +99,19 @@ def ordebug_bar(data: Mapping[str, Any]) -> Bar:
             name, False if missed and len(over["grpo"]) >= SEEDS else None, f"On {', '.join(rungs)}: {told}; {lack}."
         )
     return Bar(name, not missed, f"On {', '.join(rungs)}, {len(over['grpo'])} seeds: {told}.")
+
+
+def _gain(data: Mapping[str, Any], over: Mapping[str, list[float]], rival: str) -> SeedMean | None:
+    """Of reinforcement over a rival, on the seeds that both have."""
+    ours, theirs = (dict(zip(_seeds(data, arm, over[arm]), over[arm], strict=True)) for arm in ("grpo", rival))
+    shared = [seed for seed in ours if seed in theirs]
+    return gain_of([ours[seed] for seed in shared], [theirs[seed] for seed in shared]) if shared else None
+
+
+def _seeds(data: Mapping[str, Any], arm: str, values: Values) -> Sequence[Any]:
+    """The seeds of an arm's values; their places, where they are not told."""
+    told = data["arms"][arm].get("seeds", ())
+    return told if len(told) == len(values) else range(len(values))
 
 
 def _over(rungs: Mapping[str, Values], chosen: Sequence[str]) -> list[float]:

@@ -66,6 +66,14 @@ def test_rungs_where_imitation_repairs_nothing_are_left_out_of_the_bar() -> None
     assert "hard" not in results.ordebug_bar(arms_of(**FULL)).why
 
 
+def test_arms_of_different_seeds_are_compared_on_those_that_both_have() -> None:
+    data = arms_of(**FULL | {"grpo": [0.51]})
+    data["arms"]["grpo"]["seeds"], data["arms"]["sft"]["seeds"] = [1], [0, 1, 2]
+    bar = results.ordebug_bar(data)
+    assert bar.holds is None
+    assert "over imitation +0.190" in bar.why  # 0.51 - 0.32: seed 1 beside seed 1
+
+
 def test_the_bars_of_groupqc_are_three_and_a_base_without_chance_needs_one_seed() -> None:
     base = {"validity": [0.4], "balanced_accuracy": [0.5], "false_release": [0.1]}
     ours = {"validity": [1.0, 0.999, 1.0], "balanced_accuracy": [0.8, 0.78, 0.82], "false_release": [0.2, 0.21, 0.2]}
