@@ -15,7 +15,7 @@ loads what it needs and waits for its turn, and the next one trains while it is 
 
 Where arms train side by side (under CUDA MPS, say) a clock says nothing of what one took. `--alone S` is what a step
 of it takes when it is alone on that machine (`bench/rl_step.py --whole`): its seconds are its steps times that, and an
-arm of equal time takes as many steps as would fit.
+arm of equal time takes as many steps as would fit. `--alone S P`: P likewise of an attempt that is played beforehand.
 """
 
 from __future__ import annotations
@@ -65,6 +65,8 @@ CACHE = float(os.environ.get("RL_CACHE", "24"))
 """GiB for keys and values of a model that is measured, while others may train beside it."""
 NUMBERS = {"dtype": "bfloat16"} if torch.cuda.is_available() else {}
 """On a GPU the base is measured in the numbers in which the arms were trained."""
+DRAWS = 8
+"""Attempts at each problem at which the imitator plays for itself."""
 SAMPLING = (
     "target.sampling.temperature=0",
     "target.sampling.max_tokens=384",
@@ -113,7 +115,7 @@ def run_arm(
     checkpoint: Path | None = None,
     seconds: float | None = None,
     waits: bool = False,
-    alone: float | None = None,
+    alone: Sequence[float] | None = None,
 ) -> None:
     """Train an arm under a seed and measure what came of it; a checkpoint that is given is measured as it is."""
     place = work / f"{label or name}_{seed}"
@@ -165,7 +167,7 @@ def _trained(
     overrides: Sequence[str],
     seconds: float | None,
     waits: bool = False,
-    alone: float | None = None,
+    alone: Sequence[float] | None = None,
 ) -> dict[str, Any]:
     arm, played = ARMS[name], 0.0
     given = [*BRIEFLY, *arm.overrides, f"train.seed={seed}", f"target.model={BASE}"]
@@ -176,7 +178,7 @@ def _trained(
         began = time.monotonic()
         given.append(f"sft.path={_own_plays(work, seed, place)}")
         given += _env_of("ordebug_grpo.toml")  # the number of a task names another problem under other arguments
-        played = time.monotonic() - began
+        played = DRAWS * PLAYED * alone[1] if alone and len(alone) > 1 else time.monotonic() - began
     elif arm.config == "ordebug_sft.toml":
         given.append(f"sft.path={work / 'traces.jsonl'}")
     if name in EQUAL:
@@ -186,7 +188,7 @@ def _trained(
             f"{name}: what it played beforehand took {played:.0f} of its {seconds:.0f} seconds; give it more"
         )
     if seconds is not None and alone is not None:
-        steps = max(1, round((seconds - played) / alone))
+        steps = _whole_batches((seconds - played) / alone[0], CONFIGS / arm.config, [*given, *overrides])
         given += [f"tune.steps={steps}", f"tune.segment={steps}"]
     elif seconds is not None:  # more steps than fit; what goes down by steps goes down by time then
         given += [f"tune.seconds={seconds - played:.1f}", "tune.steps=5000", "tune.segment=5000"]
@@ -204,7 +206,7 @@ def _trained(
     _keep_adapter(Path(last.partition("+")[2]), place / "adapter")
     return {
         "config": arm.config,
-        "seconds": round((run.summary["train_seconds"] if alone is None else alone * len(log)) + played, 1),
+        "seconds": round((run.summary["train_seconds"] if alone is None else alone[0] * len(log)) + played, 1),
         "alone": alone,
         "wall": round(time.monotonic() - began, 1),
         "steps": len(log),
@@ -212,6 +214,13 @@ def _trained(
         "rollouts": run.summary["train_rollouts"],
         "stopped": run.stopped,
     }
+
+
+def _whole_batches(steps: float, config: Path, given: Sequence[str]) -> int:
+    """As many steps, to a whole batch of attempts: a checkpoint stands between two of them."""
+    grpo = getattr(load_train_config(config, None, given), "grpo", None)
+    each = grpo.updates * grpo.iterations if grpo is not None else 1
+    return max(1, round(steps / each)) * each
 
 
 def _as_long_as_grpo(name: str, seed: int, work: Path, seconds: float | None) -> float:
@@ -270,7 +279,7 @@ def _own_plays(work: Path, seed: int, place: Path) -> Path:
     said += [f"control.target.slots={room.slots}", f"control.target.context={room.context}"]
     model = f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
     made = whet.evaluate(
-        "ordebug", model, n=PLAYED, repeats=8, split="train", overrides=[*_env_of("ordebug_grpo.toml"), *said],
+        "ordebug", model, n=PLAYED, repeats=DRAWS, split="train", overrides=[*_env_of("ordebug_grpo.toml"), *said],
         runs=place / "runs",
     )  # fmt: skip
     return Path(made.folder)
@@ -364,7 +373,7 @@ def main() -> None:
     parser.add_argument("--rungs", default=",".join(RUNGS))
     parser.add_argument("--checkpoint", type=Path, help="of a training that was cut short: measured as it is")
     parser.add_argument("--seconds", type=float, help="of training; arms of equal time take those of grpo by default")
-    parser.add_argument("--alone", type=float, help="seconds of a step where no other arm trains beside it")
+    parser.add_argument("--alone", type=float, nargs="+", help="seconds of a step, and of an attempt, without company")
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="warm, adopt: of these alone")
     parser.add_argument("--in-turn", action="store_true", help="wait for other trainings in the same work folder")
     given, work = read_arm_options(parser)

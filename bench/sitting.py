@@ -1,6 +1,9 @@
 """Jobs on a machine that is there for a while: each begins when those before it have ended and it will still fit.
 
-python bench/sitting.py JOBS.toml --seconds 1600 [--at-once 2] [--logs DIR]
+python bench/sitting.py JOBS.toml --seconds 1600 [--at-once 2] [--gib 130] [--share] [--logs DIR]
+
+    [env]
+    RL_SLOTS = "640"                               # for all jobs, where the environment does not say otherwise
 
     [[job]]
     name = "sft"                                   # its output goes to LOGS/sft.txt
@@ -8,14 +11,17 @@ python bench/sitting.py JOBS.toml --seconds 1600 [--at-once 2] [--logs DIR]
     takes = 240                                    # seconds: what will not end in time is not begun
     after = []                                     # names; a job after one that failed is not begun
     beside = false                                 # true: does not count among those at once (no GPU, say)
+    gib = 30                                       # of the GPU at its peak; --gib says how much may be promised
 
 Jobs begin in the order in which they stand, as soon as they can. What runs when the time is over is ended. A table
-says at the end what became of each; the exit status is the number of those that failed.
+says at the end what became of each; the exit status is the number of those that failed. `--share` starts CUDA's MPS,
+under which small models share a GPU by parts and not by turns, and has torch give back memory that it does not use.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import signal
 import subprocess
@@ -34,6 +40,7 @@ class Job:
     takes: float
     after: Sequence[str] = ()
     beside: bool = False
+    gib: float = 0.0
     process: subprocess.Popen[bytes] | None = None
     began: float = 0.0
     ended: float = 0.0
@@ -49,6 +56,7 @@ class Sitting:
     seconds: float
     logs: Path
     at_once: int = 1
+    gib: float = math.inf
     start: float = field(default_factory=time.monotonic)
 
     @property
@@ -75,7 +83,7 @@ class Sitting:
             self._close(job, "not begun: what it comes after did not end well")
         elif self.now + job.takes > self.seconds:
             self._close(job, f"not begun: {self.seconds - self.now:.0f} s were left")
-        elif all(known[name] == "done" for name in job.after) and (job.beside or self._running < self.at_once):
+        elif all(known[name] == "done" for name in job.after) and self._has_room(job):
             job.began = self.now
             with (self.logs / f"{job.name}.txt").open("wb") as log:
                 job.process = subprocess.Popen(
@@ -83,9 +91,11 @@ class Sitting:
                 )
             self._say(job, "began")
 
-    @property
-    def _running(self) -> int:
-        return sum(job.process is not None and not job.became and not job.beside for job in self.jobs)
+    def _has_room(self, job: Job) -> bool:
+        running = [other for other in self.jobs if other.process is not None and not other.became]
+        if sum(other.gib for other in running) + job.gib > self.gib:
+            return False
+        return job.beside or sum(not other.beside for other in running) < self.at_once
 
     def _close(self, job: Job, became: str) -> None:
         job.became, job.ended = became, self.now
@@ -95,16 +105,41 @@ class Sitting:
         print(f"{self.now:6.0f} s  {job.name}: {what}", flush=True)
 
 
-def read_jobs(path: Path) -> list[Job]:
+SHARED = {
+    "CUDA_MPS_PIPE_DIRECTORY": "/tmp/whet-mps",
+    "CUDA_MPS_LOG_DIRECTORY": "/tmp/whet-mps-log",
+    "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True",
+}
+
+
+def share_gpu() -> dict[str, str]:
+    """Start the daemon under which processes share a GPU; what they must be told."""
+    for folder in (SHARED["CUDA_MPS_PIPE_DIRECTORY"], SHARED["CUDA_MPS_LOG_DIRECTORY"]):
+        Path(folder).mkdir(exist_ok=True)
     try:
-        jobs = [Job(**given) for given in tomllib.loads(path.read_text(encoding="utf-8"))["job"]]
-    except (OSError, ValueError, KeyError, TypeError) as problem:
+        made = subprocess.run(
+            ["nvidia-cuda-mps-control", "-d"], env=os.environ | SHARED, capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        raise SystemExit("--share: there is no nvidia-cuda-mps-control here; leave it out") from None
+    if made.returncode and "already running" not in made.stdout + made.stderr:
+        raise SystemExit(f"--share: nvidia-cuda-mps-control ended with {made.returncode}: {made.stderr.strip()}")
+    return SHARED
+
+
+def read_jobs(path: Path) -> tuple[list[Job], dict[str, str]]:
+    """Jobs, and what all of them are told by the environment."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        jobs = [Job(**given) for given in found["job"]]
+        told = {name: str(value) for name, value in found.get("env", {}).items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise SystemExit(f"{path} is no list of jobs: {problem}") from None
     names = [job.name for job in jobs]
     unknown = {name for job in jobs for name in job.after} - set(names)
     if unknown or len(set(names)) < len(names):
         raise SystemExit(f"{path}: names must differ, and there is no job {', '.join(sorted(unknown)) or 'twice'}")
-    return jobs
+    return jobs, told
 
 
 def main() -> int:
@@ -112,10 +147,17 @@ def main() -> int:
     parser.add_argument("jobs", type=Path)
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--at-once", type=int, default=1)
+    parser.add_argument("--gib", type=float, default=math.inf, help="of the GPU's memory, for all jobs that say theirs")
+    parser.add_argument("--share", action="store_true", help="start CUDA's MPS for the jobs")
     parser.add_argument("--logs", type=Path, default=Path("logs"))
     given = parser.parse_args()
+    jobs, told = read_jobs(given.jobs)
+    larger = [job.name for job in jobs if job.gib > given.gib]
+    if larger:
+        parser.error(f"--gib {given.gib:g}: {larger[0]} alone takes more")
     given.logs.mkdir(parents=True, exist_ok=True)
-    sitting = Sitting(read_jobs(given.jobs), given.seconds, given.logs, given.at_once)
+    os.environ.update(told | dict(os.environ) | (share_gpu() if given.share else {}))
+    sitting = Sitting(jobs, given.seconds, given.logs, given.at_once, given.gib)
     while sitting.look():
         time.sleep(0.5)
     for job in sitting.jobs:

@@ -280,6 +280,35 @@ def test_arms_of_equal_time_take_what_grpo_took_with_what_they_played(
     assert set(rl.EQUAL) == {name for name, arm in rl.ARMS.items() if arm.after} - {"grpo"}
 
 
+@pytest.mark.parametrize(
+    ("name", "alone", "wanted"),
+    [
+        ("sft_equal_time", (0.25,), 2000),
+        ("rejection_sft", (0.25, 0.01), 1872),  # 3,200 attempts beforehand, at 0.01 s each
+        ("grpo", (6.0,), 84),  # two updates from each batch: a checkpoint stands after a whole one
+    ],
+)
+def test_arms_that_train_side_by_side_take_the_steps_that_would_fit_alone(
+    name: str, alone: tuple[float, ...], wanted: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    class Reached(Exception): ...
+
+    def train(config: Path, *, overrides: list[str], **_: object) -> None:
+        asked[:] = overrides
+        raise Reached
+
+    monkeypatch.setattr(rl.whet, "train", train)
+    monkeypatch.setattr(rl, "_own_plays", lambda work, seed, place: place / "runs" / "played")
+    with pytest.raises(Reached):
+        rl._trained(
+            name, 1, tmp_path, tmp_path / "arm", ("grpo.updates=2",) if name == "grpo" else (), 500.0, alone=alone
+        )
+    assert {f"tune.steps={wanted}", f"tune.segment={wanted}"} <= set(asked)
+    assert not any(said.startswith("tune.seconds") for said in asked)
+
+
 def test_trainings_in_turn_wait_for_the_one_that_trains_and_not_for_its_measuring(tmp_path: Path) -> None:
     class Course:
         def __init__(self, *lines: str) -> None:

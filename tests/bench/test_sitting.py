@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -42,6 +44,44 @@ def test_as_many_at_once_as_are_asked_for(tmp_path: Path, at_once: int, beside: 
     assert (jobs[1].began < jobs[0].ended) is overlap
 
 
+def test_no_more_memory_is_promised_than_there_is(tmp_path: Path) -> None:
+    jobs = [sitting.Job(name, "sleep 0.3", 1.0, gib=gib) for name, gib in (("a", 50.0), ("b", 60.0), ("c", 40.0))]
+    made = sitting.Sitting(jobs, 60.0, tmp_path, at_once=3, gib=100.0)
+    while made.look():
+        time.sleep(0.02)
+    assert [job.became for job in jobs] == ["done"] * 3
+    assert jobs[2].began < jobs[0].ended  # a and c fit beside each other
+    assert jobs[1].began >= jobs[0].ended
+
+
+def test_jobs_are_told_what_the_list_says_and_the_environment_does_not(tmp_path: Path) -> None:
+    listed = tmp_path / "jobs.toml"
+    listed.write_text('[env]\nONE = 1\nTWO = "list"\n[[job]]\nname = "a"\nrun = "echo $ONE $TWO"\ntakes = 1\n')
+    command = [sys.executable, sitting.__file__, str(listed), "--seconds", "9", "--logs", str(tmp_path)]
+    subprocess.run(command, env=dict(os.environ) | {"TWO": "shell"}, check=True, capture_output=True)
+    assert (tmp_path / "a.txt").read_text() == "1 shell\n"
+
+
+def test_a_job_that_can_never_have_its_memory_is_refused(tmp_path: Path) -> None:
+    listed = tmp_path / "jobs.toml"
+    listed.write_text('[[job]]\nname = "a"\nrun = "true"\ntakes = 1\ngib = 50\n')
+    command = [sys.executable, sitting.__file__, str(listed), "--seconds", "9", "--gib", "40"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert told.returncode == 2
+    assert "--gib 40: a alone takes more" in told.stderr
+
+
+def test_a_machine_without_a_gpu_says_that_none_can_be_shared(tmp_path: Path) -> None:
+    listed = tmp_path / "jobs.toml"
+    listed.write_text('[[job]]\nname = "a"\nrun = "true"\ntakes = 1\n')
+    command = [sys.executable, sitting.__file__, str(listed), "--seconds", "9", "--share"]
+    told = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=tmp_path, env={"PATH": str(tmp_path)}
+    )
+    assert told.returncode == 1
+    assert "no nvidia-cuda-mps-control here" in told.stderr
+
+
 def test_what_runs_when_the_time_is_over_is_ended_with_its_children(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     jobs = [sitting.Job("slow", f"(sleep 2; touch {mark}) & wait", 0.1)]
@@ -63,7 +103,7 @@ def test_a_list_that_names_no_job_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_list_of_a_seed_has_every_arm_trained_and_measured() -> None:
-    jobs = {job.name: job for job in sitting.read_jobs(Path(sitting.__file__).with_name("rl_seed.toml"))}
+    jobs = {job.name: job for job in sitting.read_jobs(Path(sitting.__file__).with_name("rl_seed.toml"))[0]}
     later = {"grpo", "sft_equal_time", "rejection_sft", "grpo_one_step"}
     assert set(jobs) == {"base", "sft", "sft_measured", *later}
     assert "arm sft " in jobs["sft"].run
@@ -71,6 +111,13 @@ def test_the_list_of_a_seed_has_every_arm_trained_and_measured() -> None:
     assert jobs["sft_measured"].after == ["sft"]
     for arm in later:
         assert f"arm {arm} " in jobs[arm].run
-        assert "--in-turn" in jobs[arm].run
         assert "--seconds" in jobs[arm].run  # they need not wait for grpo's end
         assert "--rungs" not in jobs[arm].run  # they measure themselves
+    assert all(job.gib for job in jobs.values())  # they share one GPU
+
+
+def test_recipes_are_chosen_on_problems_that_no_arm_is_measured_on() -> None:
+    jobs, told = sitting.read_jobs(Path(sitting.__file__).with_name("rl_tune.toml"))
+    rungs = told["CHOSEN"].split("--rungs ")[1].split(",")
+    assert all(rung.endswith("@select") for rung in rungs)
+    assert all("$CHOSEN" in job.run and "--label" in job.run and job.gib for job in jobs)
