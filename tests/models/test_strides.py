@@ -179,3 +179,15 @@ def test_a_reply_that_is_dropped_while_its_pass_runs_is_not_told() -> None:
     while decoder.busy:
         told += [ticket for ticket, _ in decoder.step()]
     assert told == [kept]
+
+
+def test_a_decoder_that_is_closed_while_a_pass_runs_begins_anew() -> None:
+    model = model_of()
+    decoder, _ = counting(model)
+    [(prompt, sampling)] = asked(1, 7)
+    decoder.submit(prompt, sampling)
+    decoder.step()
+    decoder.close()
+    assert not decoder.busy
+    decoder._graphs = PlainGraphs(decoder)  # type: ignore[assignment]
+    assert told(answers(decoder, asked(4, 8))) == told(answers(decoder_of(model), asked(4, 8)))

@@ -160,9 +160,9 @@ class Decoder:
 
     def close(self) -> None:
         """Give back the memory; what is under way is lost. A decoder that is used again begins anew."""
-        if self._started is not None:
-            self._started = None
-            torch.cuda.synchronize(self._layout.device)
+        if self._started is not None and self._layout.device.type == "cuda":
+            torch.cuda.synchronize(self._layout.device)  # it writes into what is given back
+        self._started = None
         self._pool = self._graphs = None
         self._pages = PageTable(self._count)
         self._running.clear()
