@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from whet.errors import WhetError
-from whet.learn.weights.groups import Attempt, Group, fill
+from whet.learn.weights.config import CurriculumSection, GrpoSection
+from whet.learn.weights.groups import Attempt, Group, GroupBatch, fill
+from whet.learn.weights.grpo import GroupRollouts
+from whet.learn.weights.supply import TaskSupply
 from whet.types import Fault, Label, Reply, Rollout, Score, Ticket, Turn, user
 
 
@@ -97,3 +103,37 @@ def test_where_faults_took_the_last_rollouts_the_bound_is_named() -> None:
 def test_a_difference_however_small_is_signal() -> None:
     assert not Group(0, (attempt(0, 0, 0.1), attempt(0, 1, 0.1 + 1e-9))).flat
     assert Group(0, (attempt(0, 0, 0.1), attempt(0, 1, 0.1))).flat
+
+
+def group(task: int, *rewards: float | None) -> Group:
+    return Group(task, tuple(attempt(task, draw, reward) for draw, reward in enumerate(rewards)))
+
+
+def test_a_task_is_flat_where_all_attempts_of_all_its_groups_earned_the_same() -> None:
+    """Two flat groups that earned different things are not, and one that met a fault says nothing."""
+    same, differing = [group(0, 0.5, 0.5), group(0, 0.5, 0.5)], [group(1, 0.0, 1.0), group(1, 1.0, 1.0)]
+    apart, faulty, half = (
+        [group(2, 0.0, 0.0), group(2, 1.0, 1.0)],
+        [group(3, None, 0.0)],
+        [group(4, None), group(4, 1.0)],
+    )
+    batch = GroupBatch(attempted=[*same, *differing, *apart, *faulty, *half])
+    assert batch.flat_by_task == {0: True, 1: False, 2: False, 4: True}
+
+
+def test_the_supply_hears_of_every_task_that_was_played_for_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of those that were replaced too: what was flat sits out, what met a fault or taught something comes again."""
+    play, rounds = world(flat={1, 2}, broken={3})
+    monkeypatch.setattr("whet.learn.weights.grpo.play_groups", lambda stage, tasks, *_: play(tasks))
+    made = TaskSupply(dict.fromkeys(range(6), Label("k")), CurriculumSection(rest=1), seed=1, steps=8)
+    live: Any = SimpleNamespace(at=nullcontext)
+    rollouts = GroupRollouts(None, made, GrpoSection(generations=2).settled(), 1, live)  # type: ignore[arg-type]
+    trainer = SimpleNamespace(
+        state=SimpleNamespace(global_step=0),
+        accelerator=SimpleNamespace(num_processes=1),
+        args=SimpleNamespace(use_vllm=False),
+    )
+    rollouts(["any"] * 6, trainer)
+    assert sorted(task for tasks in rounds for task in tasks) == [0, 1, 2, 3, 4, 5]
+    assert sorted(itertools.islice(made.draw(1), 4)) == [0, 3, 4, 5]
+    assert set(itertools.islice(made.draw(1), 6)) == set(range(6))

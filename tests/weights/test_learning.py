@@ -221,6 +221,11 @@ def test_a_training_without_seconds_is_the_run_that_it_was(base: Path) -> None:
         assert made(base, tune={"seconds": 9.0}).identity()["tune"]["seconds"] == 9.0
 
 
+def test_a_training_in_which_no_task_sits_out_is_the_run_that_it_was(base: Path) -> None:
+    assert "rest" not in grpo_config(base, curriculum={"rest": 0}).identity()["curriculum"]
+    assert grpo_config(base, curriculum={"rest": 2}).identity()["curriculum"]["rest"] == 2
+
+
 def test_seconds_of_earlier_sittings_count(tmp_path: Path) -> None:
     shelf = SnapshotShelf(tmp_path / "s0001")
     order = SegmentOrder(1, 9, None, Shelf(tmp_path), TuneSection(), 0, seconds=30.0)

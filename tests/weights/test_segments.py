@@ -33,7 +33,7 @@ from whet.types import Split, Task
 
 TUNE = {"steps": 6, "segment": 3, "save": 1, "lr": 0.005, "dropout": 0.1, "schedule": "linear"}
 SETTINGS: dict[str, dict[str, Any]] = {
-    "grpo": {"grpo": {"groups": 3, "generations": 4, "refill": 2}, "tune": TUNE},
+    "grpo": {"grpo": {"groups": 3, "generations": 4, "refill": 2}, "curriculum": {"rest": 1}, "tune": TUNE},
     "sft": {"sft": {"batch": 4}, "tune": {**TUNE, "micro": 2}},
 }
 LOG = "training_log.jsonl"

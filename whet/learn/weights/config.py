@@ -172,6 +172,12 @@ class CurriculumSection(Section):
     ladder: tuple[str, ...] = Field(default=(), description="band: difficulties from easy to hard")
     low: float = Field(default=0.3, ge=0, le=1, description="band: below this solve rate it gets easier")
     high: float = Field(default=0.7, ge=0, le=1, description="band: above this solve rate it gets harder")
+    rest: int = Field(
+        default=0,
+        ge=0,
+        description="rounds that a task sits out after all attempts at it earned the same; twice as many each time in "
+        "a row, up to eight times; 0: none",
+    )
 
 
 class WeightsConfig(TrainConfig):
@@ -202,6 +208,13 @@ class GrpoConfig(WeightsConfig):
     reward: RewardSection = RewardSection()
     curriculum: CurriculumSection = CurriculumSection()
     mix: MixSection = MixSection()
+
+    def identity(self) -> dict[str, Any]:
+        """A training in which no task sits out has no word about rests in its identity."""
+        found = WeightsConfig.identity(self)
+        if not self.curriculum.rest:
+            del found["curriculum"]["rest"]
+        return found
 
     @model_validator(mode="after")
     def _whole_batches(self) -> Self:

@@ -103,6 +103,16 @@ class GroupBatch:
         return sum(attempt.torn for attempt in many) / len(many) if many else 0.0
 
     @property
+    def flat_by_task(self) -> dict[int, bool]:
+        """Whether all attempts at a task earned the same, those of its further groups too. Groups that cannot be
+        trained on say nothing of theirs."""
+        earned: dict[int, set[float | None]] = {}
+        for group in self.attempted:
+            if not group.problem:
+                earned.setdefault(group.task, set()).update(attempt.reward for attempt in group.attempts)
+        return {task: len(rewards) == 1 for task, rewards in earned.items()}
+
+    @property
     def signal(self) -> float:
         """Share of the trained groups whose rewards differ."""
         loud = self.groups[: len(self.groups) - self.silent]

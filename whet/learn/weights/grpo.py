@@ -98,7 +98,7 @@ class GroupRollouts:
         groups = None if self.most is None else (self.most - len(self.rollouts)) // draws
         with self.live.at(version) as generator:
             batch = fill(wanted, self.supply.draw(step), play, dynamic=dynamic, rounds=self.grpo.refill, most=groups)
-        self.supply.went(sum(group.solved for group in batch.attempted) / len(batch.attempted))
+        self.supply.went(sum(group.solved for group in batch.attempted) / len(batch.attempted), batch.flat_by_task)
         self.batches.append((step + 1, batch))
         return token_rows(batch, told=bool(trainer.args.use_vllm))
 

@@ -1,7 +1,8 @@
 """Which train tasks come when: shuffled rounds, balanced by kind, in stages, or in a band around a solve rate.
 
-What a supply must remember is a few numbers, which stand in every checkpoint: a resumed training goes on with the very
-task that would have come next.
+Tasks that taught nothing may sit out for a while (`rests`). What a supply must remember is a few numbers, and two for
+each task with a rest. They stand in every checkpoint: a resumed training goes on with the very task that would have
+come next.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 from whet.errors import WhetError
 from whet.keys import seed_for
 from whet.learn.weights.config import CurriculumSection
+from whet.learn.weights.rests import TaskRests
 from whet.types import Label
 
 
@@ -58,8 +60,11 @@ class TaskSupply:
         self._steps = steps
         self._balance = balance
         self._stages = stages
+        self._orders: dict[str, tuple[int, list[int]]] = {}
         self.taken: dict[str, int] = {}
-        """Tasks taken so far, by pool."""
+        """Tasks taken so far, by pool; those that were passed over because they sat out among them."""
+        self.rests = TaskRests(curriculum.rest)
+        """Which tasks sit out, of those that taught nothing."""
         self.rung = 0
         """Where on its ladder a band stands."""
         self.own_stage = 1
@@ -76,13 +81,15 @@ class TaskSupply:
                 )
 
     def state(self) -> dict[str, Any]:
-        return {"taken": dict(self.taken), "rung": self.rung, "stage": self.own_stage, "rates": list(self.rates)}
+        own = {"taken": dict(self.taken), "rung": self.rung, "stage": self.own_stage, "rates": list(self.rates)}
+        return own | self.rests.state()
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.taken = dict(state["taken"])
         self.rung = int(state["rung"])
         self.own_stage = int(state.get("stage", 1))
         self.rates = list(state.get("rates", ()))
+        self.rests.restore(state)
 
     def stage(self, step: int) -> tuple[str, ...]:
         """The difficulties or kinds that are learnt at a step; empty for all."""
@@ -102,12 +109,14 @@ class TaskSupply:
         pools = self._strata(names) if self._balance else [("|".join(names), members)]
         while True:
             for name, members in pools:
-                taken = self.taken.get(name, 0)
-                self.taken[name] = taken + 1
-                yield self._shuffled(name, members, taken // len(members))[taken % len(members)]
+                yield self._next(name, members)
 
-    def went(self, solved: float) -> None:
-        """How a step went: a band climbs where most is solved and steps down where little is."""
+    def went(self, solved: float, flat: Mapping[int, bool] = {}) -> None:
+        """How a step went: a band climbs where most is solved and steps down where little is.
+
+        `flat` says of its tasks whether all attempts earned the same, in which case they may sit out.
+        """
+        self.rests.heard(flat)
         section = self._curriculum
         if self._stages is not None:
             self.rates.append(solved)
@@ -120,6 +129,20 @@ class TaskSupply:
             self.rung = min(self.rung + 1, len(section.ladder) - 1)
         elif solved < section.low:
             self.rung = max(self.rung - 1, 0)
+
+    def _next(self, name: str, members: Sequence[int]) -> int:
+        """The next task of a pool that does not sit out.
+
+        Where none is left in a round the next one begins, or, where all sit that out too, the first that some do not.
+        """
+        turn, passed = divmod(self.taken.get(name, 0), len(members))
+        while True:
+            for place, task in enumerate(self._shuffled(name, members, turn)[passed:], passed):
+                if not self.rests.sits_out(name, task, turn):
+                    self.taken[name] = turn * len(members) + place + 1
+                    self.rests.came(name, task, turn)
+                    return task
+            turn, passed = max(turn + 1, self.rests.over(name, members)), 0
 
     def _pools(self) -> list[tuple[str, ...]]:
         section = self._curriculum
@@ -145,6 +168,11 @@ class TaskSupply:
         return sorted(kinds.items())
 
     def _shuffled(self, name: str, members: Sequence[int], turn: int) -> list[int]:
+        """The order of a round, which stays at hand: each of its tasks asks for it."""
+        at_hand = self._orders.get(name)
+        if at_hand and at_hand[0] == turn:
+            return at_hand[1]
         order = list(members)
         random.Random(seed_for("supply", self._seed, name, turn)).shuffle(order)
+        self._orders[name] = turn, order
         return order
