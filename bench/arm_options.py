@@ -20,7 +20,6 @@ def arm_parser(about: str | None, what: Sequence[str], names: Sequence[str], out
     parser.add_argument("--set", action="append", default=[], dest="overrides")
     parser.add_argument("--label", default="", help="of an arm that is none of the table")
     parser.add_argument("--out", type=Path, default=RESULTS / out)
-    parser.add_argument("--device", default="", help="what it ran on, in words, for the results")
     return parser
 
 

@@ -108,7 +108,7 @@ def loads(files: Sequence[Path], out: Path, most: int) -> list[Path]:
 
 def pack_work(work: Path, out: Path) -> list[Path]:
     """Worked attempts, adapters and figures of a work folder, and the problems in the cache; runs stay behind."""
-    wanted = ("*.jsonl", "generator.json", "adapter/*", "arm.json")
+    wanted = ("*.jsonl", "generator.json", "adapter/*", "arm.json", "book.json")
     kept = [path for pattern in wanted for path in work.rglob(pattern) if "runs" not in path.relative_to(work).parts]
     made = {"work.tar.xz": [(path, str(path.relative_to(work))) for path in sorted(kept)]}
     problems = default_folder()

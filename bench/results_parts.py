@@ -96,7 +96,7 @@ def lacking(needed: Mapping[str, Values], seeds: int = SEEDS) -> str:
 
 
 def made_with(data: Mapping[str, Any]) -> list[str]:
-    """On what it was made, by which configs, with which versions, in how many seconds; else what its arms say."""
+    """On what it was made, by which recipes, with which versions, in how many seconds; else what its arms say."""
     made = [told for told in data.get("made", []) if isinstance(told, Mapping)]
     devices = {data["device"]} if data.get("device") else {str(told["device"]) for told in made if told.get("device")}
     configs = data.get("configs") or {
@@ -110,9 +110,11 @@ def made_with(data: Mapping[str, Any]) -> list[str]:
     if devices:
         said.append(f"On {', '.join(sorted(devices))}.")
     if configs:
-        said.append("Configs " + ", ".join(f"`{name}` ({mark})" for name, mark in sorted(configs.items())) + ".")
+        said.append("Recipes " + ", ".join(f"`{name}` ({mark})" for name, mark in sorted(configs.items())) + ".")
     if versions:
         said.append("With " + ", ".join(f"{name} {number}" for name, number in sorted(versions.items())) + ".")
+    if data.get("left_out"):
+        said.append(f"Made earlier and not comparable, so left out: {'; '.join(data['left_out'])}.")
     times = ", ".join(f"{name} {statistics.fmean(spent):.0f}" for name, spent in seconds.items() if any(spent))
     if times:
         said.append(f"Seconds of training, a mean over seeds: {times}.")

@@ -25,14 +25,11 @@ import fcntl
 import gc
 import json
 import os
-import platform
-import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -40,12 +37,23 @@ from typing import Any
 import torch
 from arm_options import arm_parser, read_arm_options
 from rl_problems import CONFIGS, PLAYED, RUNGS, SEEDS, adopt, rung_of, warm, worked_attempts
+from rl_records import (
+    agreeing,
+    arms_of,
+    circumstances,
+    held_in,
+    keep,
+    keep_adapter,
+    made_by,
+    taken_up,
+    weights_digest,
+    write_results,
+)
 from rl_step import Watch
 from together import together
 
 import whet
 from whet.apps.ordebug.figures import measure
-from whet.keys import digest
 from whet.models import ModelOptions, load_model
 from whet.models.base import Model, Request
 from whet.run.train import load_train_config
@@ -119,28 +127,27 @@ def run_arm(
 ) -> None:
     """Train an arm under a seed and measure what came of it; a checkpoint that is given is measured as it is."""
     place = work / f"{label or name}_{seed}"
-    found = place / "arm.json"
-    arm, told = ARMS[name], {"arm": label or name, "seed": seed, "overrides": list(overrides), **_circumstances(name)}
-    told["rungs"] = {}
-    model = BASE
-    if found.exists():
-        told = json.loads(found.read_text())
-        model = f"{BASE}+{place / 'adapter'}" if arm.config else BASE
-    elif arm.config and checkpoint is not None:
-        _keep_adapter(checkpoint, place / "adapter")
-        told["checkpoint"] = checkpoint.name
+    arm, model = ARMS[name], BASE
+    told = taken_up(place, "ordebug", ("rungs",), plays=bool(arm.after))
+    if not told:
+        told = {"arm": label or name, "seed": seed, "overrides": list(overrides), "rungs": {}}
+        told |= _made_by(name, work, overrides, seconds)
+        if arm.config and checkpoint is not None:
+            keep_adapter(checkpoint, place / "adapter")
+            told["checkpoint"] = checkpoint.name
+        elif arm.config:
+            told |= _trained(name, seed, work, place, overrides, seconds, waits, alone)
+    if arm.config:
         model = f"{BASE}+{place / 'adapter'}"
-    elif arm.config:
-        told |= _trained(name, seed, work, place, overrides, seconds, waits, alone)
-        model = f"{BASE}+{place / 'adapter'}"
-    place.mkdir(parents=True, exist_ok=True)
-    found.write_text(json.dumps(told, indent=1))
+        told["adapter"] = weights_digest(place / "adapter")
+    told.setdefault("rungs", {})
+    keep(place, told)
     missing = [rung for rung in rungs if rung not in told["rungs"]]
     opened = KeptOpen(model) if missing else None
     jobs = {rung: partial(_measured, opened, rung, place) for rung in missing if opened is not None}
     for rung, figures in together(jobs):
         told["rungs"][rung] = figures
-        found.write_text(json.dumps(told, indent=1))
+        keep(place, told)
     if opened is not None:
         asyncio.run(opened.end())
     print(f"{label or name} {seed}: " + ", ".join(
@@ -148,15 +155,14 @@ def run_arm(
     ), flush=True)  # fmt: skip
 
 
-def _circumstances(name: str) -> dict[str, Any]:
-    """By what an arm was made: its config's content, versions and the machine."""
-    config = ARMS[name].config
-    return {
-        "config_hash": digest((CONFIGS / config).read_text(), *ARMS[name].overrides)[:16] if config else "",
-        "versions": {package: version(package) for package in ("torch", "transformers", "trl", "peft")},
-        "python": platform.python_version(),
-        "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
-    }
+def _made_by(name: str, work: Path, overrides: Sequence[str], seconds: float | None) -> dict[str, Any]:
+    """By what an arm is made. What it imitates counts by its content, and what it may take as it was asked for."""
+    arm, paths = ARMS[name], [said.partition("=")[2] for said in overrides if said.startswith("sft.path=")]
+    given = [*arm.overrides, *(said for said in overrides if not said.startswith(("sft.path=", "target.model=")))]
+    given += [f"seconds={seconds:g}"] if seconds is not None else []
+    learnt = Path(paths[-1]) if paths else work / "traces.jsonl"
+    imitates = arm.config == "ordebug_sft.toml" and "sft.source=run" not in arm.overrides
+    return made_by("ordebug", CONFIGS / arm.config if arm.config else None, given, learnt if imitates else None)
 
 
 def _trained(
@@ -169,10 +175,12 @@ def _trained(
     waits: bool = False,
     alone: Sequence[float] | None = None,
 ) -> dict[str, Any]:
-    arm, played = ARMS[name], 0.0
+    arm, played, start = ARMS[name], 0.0, ""
     given = [*BRIEFLY, *arm.overrides, f"train.seed={seed}", f"target.model={BASE}"]
     if arm.after:
         given.append(f"target.model={BASE}+{work / f'{arm.after}_{seed}' / 'adapter'}")
+        begun = [said.partition("+")[2] for said in [*given, *overrides] if said.startswith("target.model=")]
+        start = weights_digest(Path(begun[-1]))
     turn = Turn(place.parent / "turn" if waits else None)
     if "sft.source=run" in arm.overrides:
         began = time.monotonic()
@@ -203,9 +211,9 @@ def _trained(
     folder = place / "runs" / "train"
     last = json.loads((folder / "weights.json").read_text())["last"]
     log = [json.loads(line) for line in (folder / "training_log.jsonl").read_text().splitlines()]
-    _keep_adapter(Path(last.partition("+")[2]), place / "adapter")
+    keep_adapter(Path(last.partition("+")[2]), place / "adapter")
     return {
-        "config": arm.config,
+        "start": start,
         "seconds": round((run.summary["train_seconds"] if alone is None else alone[0] * len(log)) + played, 1),
         "alone": alone,
         "wall": round(time.monotonic() - began, 1),
@@ -253,18 +261,6 @@ class Turn:
 
 def _say(course: Any) -> None:
     Turn(None).say(course)
-
-
-def _keep_adapter(checkpoint: Path, out: Path) -> None:
-    """The adapter alone, in bfloat16: what another sitting goes on from."""
-    from safetensors.torch import load_file, save_file
-
-    out.mkdir(parents=True, exist_ok=True)
-    for file in checkpoint.iterdir():
-        if file.suffix == ".json" and file.name.startswith(("adapter", "whet")):
-            shutil.copy(file, out / file.name)
-    held = load_file(checkpoint / "adapter_model.safetensors")
-    save_file({name: tensor.to(torch.bfloat16) for name, tensor in held.items()}, out / "adapter_model.safetensors")
 
 
 def _env_of(config: str) -> list[str]:
@@ -330,26 +326,17 @@ LISTED = (*FIGURES, "da")
 
 
 def collect(work: Path, out: Path) -> None:
-    """Arms by name, a value for each seed, into one file; what it held of other arms and seeds stays."""
-    held = json.loads(out.read_text())["made"] if out.exists() else []
-    made = {(told["arm"], told["seed"]): told for told in held}
-    for path in sorted(work.glob("*/arm.json")):
-        told = json.loads(path.read_text())
-        told.pop("log", None)
-        if told["arm"] in ARMS:
-            made[told["arm"], told["seed"]] = told
+    """Arms by name, a value for each seed, into one file; what it held stays where it is the same comparison."""
+    after = {name: arm.after for name, arm in ARMS.items()}
+    made, left_out = agreeing(held_in(out), [told for told in arms_of(work) if told["arm"] in ARMS], after)
     arms: dict[str, Any] = {}
     for name in ARMS:
-        mine = [told for (arm, _), told in sorted(made.items()) if arm == name]
+        mine = [told for told in made if told["arm"] == name]
         if mine:
             arms[name] = {"seeds": [told["seed"] for told in mine], **_by_rung(mine)}
             arms[name]["gpu_seconds"] = [told.get("seconds", 0.0) for told in mine]
-            arms[name]["config_hash"] = sorted({told.get("config_hash", "") for told in mine})
-    listed = [made[key] for key in sorted(made)]
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps({"arms": arms, "made": listed}, indent=1, sort_keys=True) + "\n")
     counts = ", ".join(f"{name} {len(found['seeds'])}" for name, found in arms.items())
-    print(f"{out}: {counts}", flush=True)
+    write_results(out, {"arms": arms, "made": made, **circumstances(made)}, left_out, counts)
 
 
 def _by_rung(made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

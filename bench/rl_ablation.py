@@ -29,8 +29,20 @@ from typing import Any
 
 from arm_options import arm_parser, read_arm_options
 from rl import SAMPLING, KeptOpen
-from rl_arm import BASE, arms_of, circumstances, keep, kept, train_arm
+from rl_arm import BASE, train_arm
 from rl_problems import CONFIGS, TABLE, in_parts, make_problems
+from rl_records import (
+    agreeing,
+    arms_of,
+    circumstances,
+    held_in,
+    keep,
+    kept,
+    made_by,
+    taken_up,
+    weights_digest,
+    write_results,
+)
 from together import together
 
 import whet
@@ -69,6 +81,8 @@ SEEDS = (0, 1, 2)
 TASKS, PROBE, EACH, CELL = (int(os.environ.get("RL_N", n)) for n in (100, 25, 60, 20))
 """Select tasks of an arm, of each type in `start`, of each size of a curriculum's arm, of each cell."""
 TOKENS = int(os.environ.get("RL_TOKENS", "384"))
+RECIPE = ("grpo.", "curriculum.", "env.")
+"""What an arm is, of what is set by name; the steps of `stages` are as many as `flat` took under its seed."""
 ROOM = 60.0
 """Seconds that an arm takes beside its training: weights are loaded, graphs recorded, tasks played."""
 
@@ -115,12 +129,12 @@ def all_played(address: str, jobs: Mapping[str, tuple[Mapping[str, Any], int]], 
 def start(work: Path, adapter: Path) -> str:
     """The fault type of all arms: that of which the weights that they begin with repair nearest to half."""
     place = work / "start"
-    told = kept(place)
+    told = taken_up(place, "ordebug", ("types",), plays=True)
     if not told:
         jobs = {kind: (tiny(kind), PROBE) for kind in FAULT_KINDS}
         found = all_played(f"{BASE}+{adapter}", jobs, place / "runs")
         chosen = min(found, key=lambda kind: abs(found[kind]["repaired"] - 0.5))
-        told = {"arm": "start", "seed": 0, "types": found, "type": chosen}
+        told = {"arm": "start", "seed": 0, "types": found, "type": chosen, **_measures(adapter)}
         keep(place, told)
     print(f"start: type {told['type']}", flush=True)
     return str(told["type"])
@@ -129,16 +143,21 @@ def start(work: Path, adapter: Path) -> str:
 def gradient(work: Path, adapter: Path) -> None:
     """The twelve cells under the weights of imitation, beside the bands that were expected of fine-tuned ones."""
     place = work / "gradient"
-    if kept(place):
+    if taken_up(place, "ordebug", ("cells",), plays=False).get("cells"):
         return
     jobs = {cell: ({"cell": cell}, CELL) for cell in CELL_NAMES}
-    keep(place, {"arm": "gradient", "seed": 0, "cells": all_played(f"{BASE}+{adapter}", jobs, place / "runs")})
+    cells = all_played(f"{BASE}+{adapter}", jobs, place / "runs")
+    keep(place, {"arm": "gradient", "seed": 0, "cells": cells, **_measures(adapter)})
+
+
+def _measures(adapter: Path) -> dict[str, Any]:
+    return {**made_by("ordebug", None), "start": weights_digest(adapter)}
 
 
 def run_arm(name: str, seed: int, work: Path, adapter: Path, seconds: float, overrides: Sequence[str]) -> None:
     """Train a preset or a curriculum under a seed for so many seconds, and measure it."""
     place = work / f"{name}_{seed}"
-    told, kind = kept(place), "" if name in CURRICULA else start(work, adapter)
+    told, kind = taken_up(place, "ordebug", (), plays=True), "" if name in CURRICULA else start(work, adapter)
     if not told:
         given = [f"train.seed={seed}", f"target.model={BASE}+{adapter}", f"tune.seconds={seconds}", *ALONE]
         if name in CURRICULA:
@@ -149,7 +168,14 @@ def run_arm(name: str, seed: int, work: Path, adapter: Path, seconds: float, ove
         else:
             given += [f"grpo.preset={name}", f"env.args.type={kind}"]
         config = MIX if name in CURRICULA else CONFIG
-        told = {"arm": name, "seed": seed, "type": kind, **train_arm(config, [*given, *overrides], place)}
+        recipe = [
+            f"seconds={seconds:g}",
+            weights_digest(adapter),
+            *(said for said in given if said.startswith(RECIPE)),
+            *overrides,
+        ]
+        made = train_arm("ordebug", config, [*given, *overrides], place, recipe)
+        told = {"arm": name, "seed": seed, "type": kind, **made}
         keep(place, told)
     if "figures" not in told:
         jobs = {kind: (tiny(kind), TASKS)}
@@ -202,10 +228,10 @@ def warm(processes: int) -> None:
 # ---------------------------------------------------------------------------------------------- what they came to
 
 
-def collect(work: Path, out: Path, device: str) -> None:
-    """Presets and curricula with a value for each seed, and the cells; what `out` held of other arms stays."""
-    before = json.loads(out.read_text())["made"] if out.exists() else []
-    made = {(told["arm"], told["seed"]): told for told in [*before, *arms_of(work)]}
+def collect(work: Path, out: Path) -> None:
+    """Presets and curricula with a value for each seed, and the cells; what `out` held stays where it is the same."""
+    kept_arms, left_out = agreeing(held_in(out), arms_of(work))
+    made = {(told["arm"], told["seed"]): told for told in kept_arms}
     arms = {
         name: [told for (arm, _), told in sorted(made.items()) if arm == name and "figures" in told]
         for name in (*GRPO_PRESETS, *CURRICULA)
@@ -218,10 +244,8 @@ def collect(work: Path, out: Path, device: str) -> None:
         begun = made["start", 0]
         found |= {"type": begun["type"], "start": {kind: told["repaired"] for kind, told in begun["types"].items()}}
     found["seconds"] = {name: [told["seconds"] for told in own] for name, own in arms.items() if own}
-    lines = [{key: value for key, value in told.items() if key != "log"} for _, told in sorted(made.items())]
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps({**found, **circumstances((CONFIG, MIX), device), "made": lines}, indent=1) + "\n")
-    print(f"{out}: " + ", ".join(f"{name} {len(own)}" for name, own in arms.items()), flush=True)
+    counts = ", ".join(f"{name} {len(own)}" for name, own in arms.items() if own)
+    write_results(out, {**found, **circumstances(kept_arms), "made": kept_arms}, left_out, counts)
 
 
 def _preset(name: str, made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -271,7 +295,7 @@ def main() -> None:
     if given.what == "warm":
         warm(given.processes)
     elif given.what == "collect":
-        collect(work, given.out, given.device)
+        collect(work, given.out)
     elif given.what == "start":
         start(work, adapter)
     elif given.what == "gradient":

@@ -16,17 +16,18 @@ that is seldom valid releases little: read its false releases beside its validit
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from arm_options import arm_parser, read_arm_options
-from rl import BRIEFLY, NUMBERS, KeptOpen, _keep_adapter, _say
+from rl import BRIEFLY, NUMBERS, KeptOpen, _say
+from rl_arm import BASE, train_arm
 from rl_problems import CONFIGS, HERE
+from rl_records import agreeing, arms_of, circumstances, held_in, keep, made_by, taken_up, write_results
 
 import whet
 from whet.config.playbooks import read_playbook, write_playbook
@@ -37,13 +38,13 @@ from whet.run.train import load_train_config
 from whet.run.workspace import open_run
 from whet.types import Example, Playbook, Score
 
-BASE = os.environ.get("RL_BASE", "hf:smollm2")
 N = int(os.environ.get("RL_N", "400"))
 RULES = HERE / "examples" / "rules_groupqc.toml"
 SFT, GRPO = CONFIGS / "groupqc_sft.toml", CONFIGS / "groupqc_grpo.toml"
 TRAINED = {"sft": SFT, "grpo": GRPO}
 ARMS = ("base_playbook", "rules", *TRAINED)
 FIGURES = ("validity", "balanced_accuracy", "false_release")
+MEASURED = ("figures", "with_rules", "ceiling", "checklist")
 WORKED = 4
 """Worked examples of the playbook, half of them of failing tickets: without any the base does not find the form."""
 PLAYED = ("target.sampling.temperature=0", "target.sampling.max_tokens=96")
@@ -84,65 +85,50 @@ def worked_playbook() -> Playbook:
 
 
 def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], label: str = "") -> None:
-    """Make an arm under a seed and measure what came of it."""
+    """Make an arm under a seed, and measure it where it has not been measured."""
     place = work / f"{label or name}_{seed}"
-    found = place / "arm.json"
-    if found.exists():
-        print(f"{found} is there already", flush=True)
-        return
-    place.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
-    told: dict[str, Any] = {"arm": label or name, "seed": seed, "overrides": list(overrides)}
-    model, playbook = BASE, worked_playbook()
+    told = taken_up(place, "groupqc", MEASURED, plays=name in ("rules", "grpo"))
+    if not told:
+        told = {"arm": label or name, "seed": seed, "overrides": list(overrides)}
+        if name == "rules":
+            told |= _searched(seed, place, overrides)
+        elif name in TRAINED:
+            start = BASE if name == "sft" else f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
+            given = [*BRIEFLY, f"train.seed={seed}", f"target.model={start}", *overrides]
+            told |= train_arm("groupqc", TRAINED[name], given, place, overrides)
+        else:
+            told |= made_by("groupqc", None, [digest(worked_playbook())])
+        keep(place, told)
+    book, own = work / f"rules_{seed}" / "book.json", worked_playbook()
     if name == "rules":
-        told |= _searched(seed, place, playbook, overrides)
-        playbook = read_playbook(str(place / "book.json"))
-    elif name in TRAINED:
-        told |= _trained(name, seed, work, place, overrides)
-        model, playbook = f"{BASE}+{place / 'adapter'}", Playbook()
-    told["seconds"] = round(time.monotonic() - began, 1)
-    opened = KeptOpen(model)
-    told["figures"] = measured(opened, place, playbook)
-    book = work / f"rules_{seed}" / "book.json"
+        own = read_playbook(str(place / "book.json"))
+    weights = KeptOpen(f"{BASE}+{place / 'adapter'}" if name in TRAINED else BASE)
+    jobs = {"figures": partial(measured, weights, place, Playbook() if name in TRAINED else own)}
     if name in TRAINED and book.exists():
-        rules = read_playbook(str(book)).rules
-        told["with_rules"] = measured(opened, place, Playbook(rules=rules))
-    asyncio.run(opened.end())
+        jobs["with_rules"] = partial(measured, weights, place, Playbook(rules=read_playbook(str(book)).rules))
     if name == "base_playbook":
-        told["ceiling"] = measured("baseline:ceiling", place, Playbook())
-        told["checklist"] = measured("baseline:rules", place, Playbook())
-    found.write_text(json.dumps(told, indent=1))
+        jobs["ceiling"] = partial(measured, "baseline:ceiling", place, Playbook())
+        jobs["checklist"] = partial(measured, "baseline:rules", place, Playbook())
+    for what, job in jobs.items():
+        if what not in told:
+            told[what] = job()
+            keep(place, told)
+    asyncio.run(weights.end())
     print(f"{label or name} {seed}: " + ", ".join(f"{key} {told['figures'][key]:.3f}" for key in FIGURES), flush=True)
 
 
-def _searched(seed: int, place: Path, playbook: Playbook, overrides: Sequence[str]) -> dict[str, Any]:
+def _searched(seed: int, place: Path, overrides: Sequence[str]) -> dict[str, Any]:
+    began, playbook = time.monotonic(), worked_playbook()
     numbers = [f"target.extra.{name}={value}" for name, value in NUMBERS.items()]
     given = [f"target.model={BASE}", *numbers, f"train.seed={seed}", *SEARCH, *overrides]
     made = whet.train(RULES, playbook=playbook, overrides=given, runs=place / "runs", name="search", watch=_say)
     best = made.judge.best.policy.playbook
     (place / "book.json").write_bytes(write_playbook(best))
     return {
-        "config": RULES.name,
+        **made_by("groupqc", RULES, [*SEARCH, *overrides, digest(playbook)]),
+        "seconds": round(time.monotonic() - began, 1),
         "rules": [rule.text for rule in best.told],
         "changed": made.summary.get("accepted", 0),
-    }
-
-
-def _trained(name: str, seed: int, work: Path, place: Path, overrides: Sequence[str]) -> dict[str, Any]:
-    start = BASE if name == "sft" else f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
-    given = [*BRIEFLY, f"train.seed={seed}", f"target.model={start}", *overrides]
-    made = whet.train(TRAINED[name], overrides=given, runs=place / "runs", name="train", watch=_say)
-    folder = place / "runs" / "train"
-    last = json.loads((folder / "weights.json").read_text())["last"]
-    log = [json.loads(line) for line in (folder / "training_log.jsonl").read_text().splitlines()]
-    _keep_adapter(Path(last.partition("+")[2]), place / "adapter")
-    return {
-        "config": TRAINED[name].name,
-        "train_seconds": made.summary["train_seconds"],
-        "rollouts": made.summary["train_rollouts"],
-        "steps": len(log),
-        "log": log,
-        "stopped": made.stopped,
     }
 
 
@@ -188,45 +174,32 @@ def _mean(values: Sequence[float]) -> float:
 # ---------------------------------------------------------------------------------------------- all arms
 
 
-def collect(work: Path, out: Path, device: str) -> None:
-    """What arms came to, as lists with a value for each seed, in the order of the seeds; what `out` held stays."""
-    before = json.loads(out.read_text())["made"] if out.exists() else []
-    here = [json.loads(file.read_text()) for file in sorted(work.glob("*/arm.json"))]
-    made = list({(arm["arm"], arm["seed"]): arm for arm in [*before, *here]}.values())
+def collect(work: Path, out: Path) -> None:
+    """What arms came to, as lists with a value for each seed; what `out` held stays where it is the same comparison."""
+    fresh = [told for told in arms_of(work) if told["arm"] in ARMS]
+    made, left_out = agreeing(held_in(out), fresh, {"grpo": "sft"})
     arms: dict[str, Any] = {}
     crossed: dict[str, Any] = {}
     seconds: dict[str, list[float]] = {}
     for name in ARMS:
-        own = sorted((arm for arm in made if arm["arm"] == name), key=lambda arm: int(arm["seed"]))
+        own = [arm for arm in made if arm["arm"] == name and "figures" in arm]
         if own:
             arms[name] = {figure: [arm["figures"][figure] for arm in own] for figure in FIGURES}
             arms[name] |= {"seeds": [arm["seed"] for arm in own], "tickets": own[0]["figures"]["n"]}
-            seconds[name] = [arm.get("train_seconds", arm["seconds"]) for arm in own]
+            seconds[name] = [arm.get("seconds", 0.0) for arm in own]
             with_rules = [arm["with_rules"] for arm in own if "with_rules" in arm]
             if with_rules:
                 crossed[name] = {figure: [cell[figure] for cell in with_rules] for figure in FIGURES}
     beside = {key: arm[key] for arm in made for key in ("ceiling", "checklist") if key in arm}
-    files = (SFT, GRPO, RULES)
-    found = {
-        "arms": arms,
-        "with_rules": crossed,
-        **beside,
-        "configs": {file.name: digest(file.read_text())[:12] for file in files},
-        "versions": {name: version(name) for name in ("torch", "transformers", "trl", "peft")},
-        "device": device,
-        "seconds": seconds,
-        "made": [{key: value for key, value in arm.items() if key != "log"} for arm in made],
-    }
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(found, indent=1) + "\n")
+    found = {"arms": arms, "with_rules": crossed, **beside, **circumstances(made), "seconds": seconds, "made": made}
     told = ", ".join(f"{name} ({len(arm['seeds'])} seeds)" for name, arm in arms.items())
-    print(f"{out}: {told or 'no arm is made yet'}")
+    write_results(out, found, left_out, told)
 
 
 def main() -> None:
     given, work = read_arm_options(arm_parser(__doc__, ("arm", "collect"), tuple(ARMS), "groupqc_rl.json"))
     if given.what == "collect":
-        collect(work, given.out, given.device)
+        collect(work, given.out)
     else:
         run_arm(given.name, given.seed, work, given.overrides, given.label)
 

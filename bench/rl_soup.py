@@ -26,8 +26,9 @@ from typing import Any
 
 from arm_options import arm_parser, read_arm_options
 from rl import BRIEFLY, KeptOpen
-from rl_arm import BASE, arms_of, circumstances, keep, kept, train_arm
+from rl_arm import BASE, train_arm
 from rl_problems import CONFIGS
+from rl_records import agreeing, arms_of, circumstances, held_in, keep, made_by, taken_up, write_results
 from soup_author import write_attempts
 from together import together
 
@@ -76,15 +77,18 @@ def warm(work: Path, processes: int) -> None:
 def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], rungs: Sequence[str], label: str) -> None:
     """Make an arm under a seed, and measure it on the rungs that it has not been measured on."""
     place = work / f"{label or name}_{seed}"
-    told = kept(place)
+    told = taken_up(place, "soup", ("rungs",), plays=name == "grpo")
     if not told:
         told = {"arm": label or name, "seed": seed, "rungs": {}}
+        told |= {} if name in TRAINED else made_by("soup", None)
         if name in TRAINED:
             start = BASE if name == "sft" else f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
             given = [*BRIEFLY, f"train.seed={seed}", f"target.model={start}"]
-            given += [f"sft.path={work / 'traces.jsonl'}"] if name == "sft" else []
-            told |= train_arm(TRAINED[name], [*given, *WALLS, *overrides], place)
+            learnt = work / "traces.jsonl" if name == "sft" else None
+            given += [f"sft.path={learnt}"] if learnt else []
+            told |= train_arm("soup", TRAINED[name], [*given, *WALLS, *overrides], place, overrides, learnt)
         keep(place, told)
+    told.setdefault("rungs", {})
     missing = [rung for rung in rungs if rung not in told["rungs"]]
     if missing:
         opened = KeptOpen(f"{BASE}+{place / 'adapter'}" if name in TRAINED else BASE)
@@ -126,23 +130,18 @@ def figures(scores: Sequence[Score], faults: int = 0) -> dict[str, Any]:
     }
 
 
-def collect(work: Path, out: Path, device: str) -> None:
-    """What arms came to, as lists with a value for each seed, in the order of the seeds; what `out` held stays."""
-    before = json.loads(out.read_text())["made"] if out.exists() else []
-    made = {(told["arm"], told["seed"]): told for told in [*before, *arms_of(work)] if told["arm"] in ARMS}
+def collect(work: Path, out: Path) -> None:
+    """What arms came to, as lists with a value for each seed; what `out` held stays where it is the same comparison."""
+    fresh = [told for told in arms_of(work) if told["arm"] in ARMS]
+    made, left_out = agreeing(held_in(out), fresh, {"grpo": "sft"})
     arms: dict[str, Any] = {}
     for name in ARMS:
-        own = [told for (arm, _), told in sorted(made.items()) if arm == name]
+        own = [told for told in made if told["arm"] == name]
         if own:
             arms[name] = {rung: by_seed(own, rung) for rung in RUNGS if all(rung in told["rungs"] for told in own)}
-    seconds = {
-        name: [told.get("seconds", 0.0) for (arm, _), told in sorted(made.items()) if arm == name] for name in arms
-    }
-    lines = [{key: value for key, value in told.items() if key != "log"} for _, told in sorted(made.items())]
-    found = {"arms": arms, "seconds": seconds, **circumstances((SFT, GRPO), device), "made": lines}
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(found, indent=1) + "\n")
-    print(f"{out}: " + ", ".join(f"{name} {len(seconds[name])}" for name in arms), flush=True)
+    seconds = {name: [told.get("seconds", 0.0) for told in made if told["arm"] == name] for name in arms}
+    found = {"arms": arms, "seconds": seconds, **circumstances(made), "made": made}
+    write_results(out, found, left_out, ", ".join(f"{name} {len(seconds[name])}" for name in arms))
 
 
 def by_seed(made: Sequence[Mapping[str, Any]], rung: str) -> dict[str, list[float]]:
@@ -156,7 +155,7 @@ def main() -> None:
     if given.what == "warm":
         warm(work, given.processes)
     elif given.what == "collect":
-        collect(work, given.out, given.device)
+        collect(work, given.out)
     else:
         run_arm(given.name, given.seed, work, given.overrides, given.rungs.split(","), given.label)
 

@@ -28,8 +28,8 @@ from typing import Any
 import grpo
 import torch
 from grpo import SMALL, Sight, StepScale, run_trl, run_whet, weights
-from rl_arm import circumstances
 from rl_problems import HERE
+from rl_records import machine
 
 from whet.models.hf import folded
 from whet.models.hf.address import read_address
@@ -179,7 +179,6 @@ def main() -> None:
     parser.add_argument("--model", default="", help="what hf: takes; default: smollm2, or a tiny one with --toy")
     parser.add_argument("--steps", type=int, default=4, help="of each side; the first is not counted")
     parser.add_argument("--patience", type=float, default=500.0, help="seconds after which the process ends itself")
-    parser.add_argument("--device", default="", help="what it ran on, in words, for the results")
     given = parser.parse_args()
     grpo.TOOL_SECONDS = 0.0
     watch = threading.Timer(given.patience, lambda: os._exit(3))
@@ -192,7 +191,7 @@ def main() -> None:
         found["drawing"] = drawing(folder, given.toy)
         for batch in batches(given.toy):
             found["batches"][batch.name] = compare(folder, batch, letters, given.steps)
-            told = {"model": given.model or "smollm2", "toy": given.toy, **found, **circumstances((), given.device)}
+            told = {"model": given.model or "smollm2", "toy": given.toy, **found, **machine()}
             given.out.parent.mkdir(parents=True, exist_ok=True)
             given.out.write_text(json.dumps(told, indent=1) + "\n")
     print(f"{given.out}: " + ", ".join(f"{name} {told['ratio'] or 0:.1f} x" for name, told in found["batches"].items()))

