@@ -118,4 +118,11 @@ def made_with(data: Mapping[str, Any]) -> list[str]:
     times = ", ".join(f"{name} {statistics.fmean(spent):.0f}" for name, spent in seconds.items() if any(spent))
     if times:
         said.append(f"Seconds of training, a mean over seeds: {times}.")
+    shared = [told for told in made if told.get("shared") and told.get("seconds")]
+    for about, own in (
+        ("are of a clock, beside other arms on the same GPU", [told for told in shared if not told.get("alone")]),
+        ("are steps times what a step takes alone", [told for told in made if told.get("alone")]),
+    ):
+        if times and own:
+            said.append(f"Those of {', '.join(sorted({told['arm'] for told in own}))} {about}.")
     return [" ".join(said), ""] if said else []

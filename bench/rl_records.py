@@ -9,6 +9,7 @@ not, it is left out by name: the mean of two recipes is none of either, and a ga
 from __future__ import annotations
 
 import json
+import os
 import platform
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,6 +28,8 @@ PACKAGES = ("torch", "transformers", "trl", "peft")
 WEIGHTS = "adapter_model.safetensors"
 MACHINE = ("control.", "tune.micro=")
 """Settings that say how a machine goes about it, and nothing of what is learnt."""
+SHARED = "CUDA_MPS_PIPE_DIRECTORY"
+"""What a process is told under which others use the same GPU (bench/sitting.py --share)."""
 Told = Mapping[str, Any]
 
 
@@ -54,6 +57,7 @@ def machine() -> dict[str, Any]:
         "versions": {package: version(package) for package in PACKAGES},
         "python": platform.python_version(),
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "a processor",
+        "shared": SHARED in os.environ,
     }
 
 

@@ -1,21 +1,22 @@
 """Jobs on a machine that is there for a while: each begins when those before it have ended and it will still fit.
 
-python bench/sitting.py JOBS.toml --seconds 1600 [--at-once 2] [--gib 130] [--share] [--logs DIR]
+python bench/sitting.py JOBS.toml... --seconds 1600 [--seeds 0 1] [--at-once 2] [--gib 130] [--share] [--logs DIR]
 
     [env]
     RL_SLOTS = "640"                               # for all jobs, where the environment does not say otherwise
 
     [[job]]
-    name = "sft"                                   # its output goes to LOGS/sft.txt
-    run = "python bench/rl.py arm sft --seed 0 --work W"
+    name = "sft_{seed}"                            # its output goes to LOGS/sft_0.txt; one job for each of --seeds
+    run = "python bench/rl.py arm sft --seed {seed} --work W"
     takes = 240                                    # seconds: what will not end in time is not begun
     after = []                                     # names; a job after one that failed is not begun
     beside = false                                 # true: does not count among those at once (no GPU, say)
     gib = 30                                       # of the GPU at its peak; --gib says how much may be promised
 
-Jobs begin in the order in which they stand, as soon as they can. What runs when the time is over is ended. A table
-says at the end what became of each; the exit status is the number of those that failed. `--share` starts CUDA's MPS,
-under which small models share a GPU by parts and not by turns, and has torch give back memory that it does not use.
+Jobs begin in the order in which they stand, list by list and in a list seed by seed, as soon as they can. What runs
+when the time is over is ended. A table says at the end what became of each; the exit status is the number of those that
+failed. `--share` starts CUDA's MPS, under which small models share a GPU by parts and not by turns, and has torch give
+back memory that it does not use.
 """
 
 from __future__ import annotations
@@ -28,9 +29,12 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+SEED = "{seed}"
 
 
 @dataclass(slots=True)
@@ -127,31 +131,56 @@ def share_gpu() -> dict[str, str]:
     return SHARED
 
 
-def read_jobs(path: Path) -> tuple[list[Job], dict[str, str]]:
-    """Jobs, and what all of them are told by the environment."""
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-        jobs = [Job(**given) for given in found["job"]]
-        told = {name: str(value) for name, value in found.get("env", {}).items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise SystemExit(f"{path} is no list of jobs: {problem}") from None
+def read_jobs(paths: Sequence[Path], seeds: Sequence[int] = (0, 1, 2)) -> tuple[list[Job], dict[str, str]]:
+    """The jobs of several lists, and what all of them are told by the environment."""
+    jobs: list[Job] = []
+    told: dict[str, str] = {}
+    for path in paths:
+        try:
+            found = tomllib.loads(path.read_text(encoding="utf-8"))
+            jobs += [Job(**given) for given in _for_seeds(found["job"], seeds)]
+            own = {name: str(value) for name, value in found.get("env", {}).items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+            raise SystemExit(f"{path} is no list of jobs: {problem}") from None
+        for name in own.keys() & told.keys():
+            if own[name] != told[name]:
+                raise SystemExit(f"{path}: {name} is {own[name]} here and {told[name]} in a list before")
+        told |= own
+    listed = " ".join(map(str, paths))
     names = [job.name for job in jobs]
     unknown = {name for job in jobs for name in job.after} - set(names)
     if unknown or len(set(names)) < len(names):
-        raise SystemExit(f"{path}: names must differ, and there is no job {', '.join(sorted(unknown)) or 'twice'}")
+        raise SystemExit(f"{listed}: names must differ, and there is no job {', '.join(sorted(unknown)) or 'twice'}")
     return jobs, told
+
+
+def _for_seeds(listed: Sequence[Mapping[str, Any]], seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Jobs whose name has a seed in it, once for each; others once, in their place among those of the first."""
+    for at, seed in enumerate(seeds):
+        for given in listed:
+            if SEED in given.get("name", ""):
+                yield {key: _under(seed, value) for key, value in given.items()}
+            elif at == 0:
+                yield dict(given)
+
+
+def _under(seed: int, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_under(seed, each) for each in value]
+    return value.replace(SEED, str(seed)) if isinstance(value, str) else value
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("jobs", type=Path)
+    parser.add_argument("jobs", type=Path, nargs="+")
     parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="of jobs that stand for several")
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--gib", type=float, default=math.inf, help="of the GPU's memory, for all jobs that say theirs")
     parser.add_argument("--share", action="store_true", help="start CUDA's MPS for the jobs")
     parser.add_argument("--logs", type=Path, default=Path("logs"))
     given = parser.parse_args()
-    jobs, told = read_jobs(given.jobs)
+    jobs, told = read_jobs(given.jobs, given.seeds)
     larger = [job.name for job in jobs if job.gib > given.gib]
     if larger:
         parser.error(f"--gib {given.gib:g}: {larger[0]} alone takes more")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,6 +32,7 @@ import rl_groupqc  # noqa: E402
 import rl_problems  # noqa: E402
 import rl_records  # noqa: E402
 import rl_soup  # noqa: E402
+import sitting  # noqa: E402
 import soup_author  # noqa: E402
 import together  # noqa: E402
 
@@ -482,3 +484,17 @@ def test_what_is_carried_to_another_machine_comes_into_its_place_in_loads(
 def test_an_arm_that_no_gate_is_asked_about_is_not_refused_by_it(name: str) -> None:
     config = load_train_config(ROOT / "examples" / "rl" / f"{name}.toml", None, rl.BRIEFLY)
     build_gate(config.gate).open(config.train.select)
+
+
+@pytest.mark.parametrize(("name", "arms"), [
+    ("rl_groupqc", rl_groupqc.ARMS),
+    ("rl_soup", rl_soup.ARMS),
+    ("rl_ablation", (*GRPO_PRESETS, *rl_ablation.CURRICULA)),
+])  # fmt: skip
+def test_a_list_has_every_arm_under_every_seed(name: str, arms: Sequence[str]) -> None:
+    jobs, _ = sitting.read_jobs([ROOT / "bench" / f"{name}.toml"])
+    for arm in arms:
+        for seed in (0,) if arm.startswith("base") and arm != "baseline" else (0, 1, 2):
+            run = next(job.run for job in jobs if f" arm {arm} " in job.run and f"--seed {seed} " in job.run)
+            assert f"bench/{name}.py" in run
+    assert all(job.gib for job in jobs)

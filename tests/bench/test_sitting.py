@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "bench")]
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+sys.path[:0] = [str(BENCH)]
 
 import sitting  # noqa: E402
 
@@ -94,30 +96,53 @@ def test_a_list_that_names_no_job_is_refused(tmp_path: Path) -> None:
     listed = tmp_path / "jobs.toml"
     listed.write_text('[[job]]\nname = "a"\nrun = "true"\ntakes = 1\nafter = ["b"]\n')
     with pytest.raises(SystemExit, match="no job b"):
-        sitting.read_jobs(listed)
+        sitting.read_jobs([listed])
     listed.write_text('[[job]]\nname = "a"\n')
     with pytest.raises(SystemExit, match=r"no list of jobs: .*'run' and 'takes'"):
-        sitting.read_jobs(listed)
+        sitting.read_jobs([listed])
     with pytest.raises(SystemExit, match="no list of jobs"):
-        sitting.read_jobs(tmp_path / "none.toml")
+        sitting.read_jobs([tmp_path / "none.toml"])
 
 
-def test_the_list_of_a_seed_has_every_arm_trained_and_measured() -> None:
-    jobs = {job.name: job for job in sitting.read_jobs(Path(sitting.__file__).with_name("rl_seed.toml"))[0]}
+def test_a_job_with_a_seed_in_its_name_stands_for_one_of_each(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.toml", tmp_path / "second.toml"
+    first.write_text(
+        "[env]\nROOM = 1\n"
+        '[[job]]\nname = "sft_{seed}"\nrun = "echo {seed} $ROOM"\ntakes = 1\n'
+        '[[job]]\nname = "base"\nrun = "true"\ntakes = 1\n'
+        '[[job]]\nname = "grpo_{seed}"\nrun = "echo {seed}"\ntakes = 1\nafter = ["sft_{seed}", "base"]\n'
+    )
+    second.write_text('[env]\nROOM = 1\n[[job]]\nname = "last"\nrun = "true"\ntakes = 1\nafter = ["grpo_3"]\n')
+    jobs, told = sitting.read_jobs([first, second], [3, 5])
+    assert told == {"ROOM": "1"}
+    assert [job.name for job in jobs] == ["sft_3", "base", "grpo_3", "sft_5", "grpo_5", "last"]
+    assert [jobs[3].run, *jobs[4].after] == ["echo 5 $ROOM", "sft_5", "base"]
+    second.write_text(second.read_text().replace("ROOM = 1", "ROOM = 2"))
+    with pytest.raises(SystemExit, match="ROOM is 2 here and 1 in a list before"):
+        sitting.read_jobs([first, second])
+
+
+def listed(name: str, seeds: Sequence[int] = (0, 1, 2)) -> dict[str, sitting.Job]:
+    return {job.name: job for job in sitting.read_jobs([BENCH / f"{name}.toml"], seeds)[0]}
+
+
+def test_the_list_of_ordebug_has_every_arm_trained_and_measured() -> None:
+    jobs = listed("rl_seed", [1])
     later = {"grpo", "sft_equal_time", "rejection_sft", "grpo_one_step"}
-    assert set(jobs) == {"base", "sft", "sft_measured", *later}
-    assert "arm sft " in jobs["sft"].run
-    assert "--rungs ''" in jobs["sft"].run
-    assert jobs["sft_measured"].after == ["sft"]
+    assert set(jobs) == {"base", "sft_1", "sft_measured_1", *(f"{arm}_1" for arm in later)}
+    assert "arm sft " in jobs["sft_1"].run
+    assert "--rungs ''" in jobs["sft_1"].run
+    assert jobs["sft_measured_1"].after == ["sft_1"]
     for arm in later:
-        assert f"arm {arm} " in jobs[arm].run
-        assert "--seconds" in jobs[arm].run  # they need not wait for grpo's end
-        assert "--rungs" not in jobs[arm].run  # they measure themselves
+        run = jobs[f"{arm}_1"].run
+        assert f"arm {arm} --seed 1 " in run
+        assert "--seconds" in run  # they need not wait for grpo's end
+        assert "--rungs" not in run  # they measure themselves
     assert all(job.gib for job in jobs.values())  # they share one GPU
 
 
 def test_recipes_are_chosen_on_problems_that_no_arm_is_measured_on() -> None:
-    jobs, told = sitting.read_jobs(Path(sitting.__file__).with_name("rl_tune.toml"))
+    jobs, told = sitting.read_jobs([BENCH / "rl_tune.toml"])
     rungs = told["CHOSEN"].split("--rungs ")[1].split(",")
     assert all(rung.endswith("@select") for rung in rungs)
     assert all("$CHOSEN" in job.run and "--label" in job.run and job.gib for job in jobs)
