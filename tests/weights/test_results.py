@@ -165,10 +165,14 @@ def test_arms_tell_by_what_they_were_made_where_the_file_does_not() -> None:
     arms = arms_of(sft=[0.3]) | {"made": [made]}
     arms["arms"]["sft"]["gpu_seconds"] = [60.0]
     text, _ = results.page({"ordebug_rl": arms})
-    assert (
-        "On a GPU. Configs `ordebug_sft.toml` (abc). With torch 2. Seconds of training, a mean over seeds: sft 60."
-        in text
-    )
+    said = "On a GPU. Recipes `ordebug_sft.toml` (abc). With torch 2. Seconds of training, a mean over seeds: sft 60."
+    assert f"{said}\n" in text
+    for how, about in (
+        ({"shared": True}, "are of a clock, beside other arms on the same GPU"),
+        ({"shared": True, "alone": [0.2]}, "are steps times what a step takes alone"),
+    ):
+        arms["made"] = [made | {"arm": "sft", "seconds": 60.0} | how]
+        assert f"{said} Those of sft {about}.\n" in results.page({"ordebug_rl": arms})[0]
 
 
 def test_a_page_of_all_files_has_its_pictures_and_the_same_bytes_twice(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from whet.errors import BudgetReached
 from whet.learn.weights.checkpoint import Shelf, disk_error, read_state
 from whet.learn.weights.config import TuneSection
 from whet.learn.weights.finite import FiniteGuard, steady_attention
+from whet.learn.weights.labelled import labels_alone
 from whet.learn.weights.live import out_of_memory, ran_out
 from whet.learn.weights.snapshot import SnapshotShelf, take_snapshot
 from whet.models.hf.folder import Folder
@@ -257,9 +258,13 @@ def work_off(order: SegmentOrder, base: Folder, parts: SegmentParts) -> SegmentR
 
 
 class SegmentSteps:
-    """What both trainers do differently from TRL's: the end of a rate's schedule, and of a disk."""
+    """What both trainers do differently from TRL's: scores where nothing is learnt, a rate's schedule, a full disk."""
 
     clock: SegmentClock | None = None
+
+    def training_step(self, *given: Any, **named: Any) -> Any:
+        with labels_alone():
+            return super().training_step(*given, **named)  # type: ignore[misc]
 
     def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
         """A training that ends by time has its rate go down by time too: how many steps will fit is not known."""
