@@ -14,9 +14,10 @@ python bench/sitting.py JOBS.toml... --seconds 1600 [--seeds 0 1] [--at-once 2] 
     gib = 30                                       # of the GPU at its peak; --gib says how much may be promised
 
 Jobs begin in the order in which they stand, list by list and in a list seed by seed, as soon as they can. What runs
-when the time is over is ended. A table says at the end what became of each; the exit status is the number of those that
-failed. `--share` starts CUDA's MPS, under which small models share a GPU by parts and not by turns, and has torch give
-back memory that it does not use.
+when the time is over, or when this is interrupted, is ended with all that it began. A table says at the end what became
+of each; the exit status is the number of those that failed, or 130 after an interrupt. `--share` starts CUDA's MPS,
+under which small models share a GPU by parts and not by turns, and has torch give back memory that it does not use; it
+is stopped again at the end.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -73,14 +75,27 @@ class Sitting:
             if job.process is not None and not job.became and job.process.poll() is not None:
                 self._close(job, "done" if job.process.returncode == 0 else f"failed ({job.process.returncode})")
             elif job.process is not None and not job.became and self.now >= self.seconds:
-                os.killpg(job.process.pid, signal.SIGKILL)
-                job.process.wait()
-                self._close(job, "cut off")
+                self._end(job, "cut off")
         known = {job.name: job.became for job in self.jobs}
         for job in self.jobs:
             if job.process is None and not job.became:
                 self._consider(job, known)
         return any(not job.became for job in self.jobs)
+
+    def end(self) -> None:
+        """End what runs, and begin nothing more."""
+        for job in self.jobs:
+            if job.process is None and not job.became:
+                self._close(job, "not begun: interrupted")
+            elif job.process is not None and not job.became:
+                self._end(job, "interrupted")
+
+    def _end(self, job: Job, became: str) -> None:
+        assert job.process is not None
+        with suppress(ProcessLookupError):
+            os.killpg(job.process.pid, signal.SIGKILL)
+        job.process.wait()
+        self._close(job, became)
 
     def _consider(self, job: Job, known: dict[str, str]) -> None:
         if any(known[name] not in ("", "done") for name in job.after):
@@ -109,6 +124,7 @@ class Sitting:
         print(f"{self.now:6.0f} s  {job.name}: {what}", flush=True)
 
 
+MPS = "nvidia-cuda-mps-control"
 SHARED = {
     "CUDA_MPS_PIPE_DIRECTORY": "/tmp/whet-mps",
     "CUDA_MPS_LOG_DIRECTORY": "/tmp/whet-mps-log",
@@ -116,19 +132,33 @@ SHARED = {
 }
 
 
-def share_gpu() -> dict[str, str]:
-    """Start the daemon under which processes share a GPU; what they must be told."""
+@contextmanager
+def sharing(wanted: bool) -> Iterator[dict[str, str]]:
+    """Meanwhile the daemon runs under which processes share a GPU; what they must be told. One that ran stays."""
+    if not wanted:
+        yield {}
+        return
+    began = share_gpu()
+    try:
+        yield SHARED
+    finally:
+        if began:
+            subprocess.run(
+                [MPS], input="quit\n", env=os.environ | SHARED, stdout=subprocess.DEVNULL, text=True, check=False
+            )
+
+
+def share_gpu() -> bool:
+    """Start the daemon; False where it runs already."""
     for folder in (SHARED["CUDA_MPS_PIPE_DIRECTORY"], SHARED["CUDA_MPS_LOG_DIRECTORY"]):
         Path(folder).mkdir(exist_ok=True)
     try:
-        made = subprocess.run(
-            ["nvidia-cuda-mps-control", "-d"], env=os.environ | SHARED, capture_output=True, text=True, check=False
-        )
+        made = subprocess.run([MPS, "-d"], env=os.environ | SHARED, capture_output=True, text=True, check=False)
     except FileNotFoundError:
-        raise SystemExit("--share: there is no nvidia-cuda-mps-control here; leave it out") from None
+        raise SystemExit(f"--share: there is no {MPS} here; leave it out") from None
     if made.returncode and "already running" not in made.stdout + made.stderr:
-        raise SystemExit(f"--share: nvidia-cuda-mps-control ended with {made.returncode}: {made.stderr.strip()}")
-    return SHARED
+        raise SystemExit(f"--share: {MPS} ended with {made.returncode}: {made.stderr.strip()}")
+    return made.returncode == 0
 
 
 def read_jobs(paths: Sequence[Path], seeds: Sequence[int] = (0, 1, 2)) -> tuple[list[Job], dict[str, str]]:
@@ -185,13 +215,26 @@ def main() -> int:
     if larger:
         parser.error(f"--gib {given.gib:g}: {larger[0]} alone takes more")
     given.logs.mkdir(parents=True, exist_ok=True)
-    os.environ.update(told | dict(os.environ) | (share_gpu() if given.share else {}))
-    sitting = Sitting(jobs, given.seconds, given.logs, given.at_once, given.gib)
-    while sitting.look():
-        time.sleep(0.5)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with sharing(given.share) as shared:
+        os.environ.update(told | dict(os.environ) | shared)
+        sitting = Sitting(jobs, given.seconds, given.logs, given.at_once, given.gib)
+        interrupted = not _worked(sitting)
     for job in sitting.jobs:
         print(f"{job.name:24} {job.ended - job.began if job.process else 0:6.0f} s  {job.became}")
-    return sum(job.became.startswith("failed") for job in sitting.jobs)
+    return 130 if interrupted else sum(job.became.startswith("failed") for job in sitting.jobs)
+
+
+def _worked(sitting: Sitting) -> bool:
+    """Work all jobs off; False where that was interrupted."""
+    try:
+        while sitting.look():
+            time.sleep(0.5)
+    except KeyboardInterrupt:
+        return False
+    finally:
+        sitting.end()
+    return True
 
 
 if __name__ == "__main__":

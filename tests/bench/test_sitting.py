@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -82,6 +83,29 @@ def test_a_machine_without_a_gpu_says_that_none_can_be_shared(tmp_path: Path) ->
     )
     assert told.returncode == 1
     assert "no nvidia-cuda-mps-control here" in told.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_what_runs_and_stops_the_daemon_that_it_started(tmp_path: Path, number: int) -> None:
+    mark, listed = tmp_path / "mark", tmp_path / "jobs.toml"
+    job = '[[job]]\nname = "{}"\nrun = "touch {}; (sleep 3; touch {}) & wait"\ntakes = 1\n'
+    listed.write_text(job.format("a", tmp_path / "began", mark) + job.format("b", mark, mark))
+    daemon = tmp_path / "nvidia-cuda-mps-control"
+    daemon.write_text(f'#!/bin/sh\nif [ "$1" = -d ]; then echo on; else cat; fi >> {tmp_path}/daemon\n')
+    daemon.chmod(0o755)
+    command = [sys.executable, sitting.__file__, str(listed), "--seconds", "60", "--share", "--logs", str(tmp_path)]
+    env = dict(os.environ) | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True, start_new_session=True) as made:
+        while not (tmp_path / "began").exists():
+            time.sleep(0.05)
+        made.send_signal(number)
+        told, _ = made.communicate(timeout=30)
+    assert made.returncode == 130
+    assert told.splitlines()[-2].endswith("interrupted")
+    assert told.splitlines()[-1].endswith("not begun: interrupted")
+    assert (tmp_path / "daemon").read_text() == "on\nquit\n"
+    time.sleep(3.2)
+    assert not mark.exists()
 
 
 def test_what_runs_when_the_time_is_over_is_ended_with_its_children(tmp_path: Path) -> None:
