@@ -30,9 +30,9 @@ from pathlib import Path
 from typing import Any
 
 from results_ablation import ablation_bar, ablation_section
-from results_parts import SEEDS, WORDS, Bar, cell, few_seeds, lacking, made_with, table, values_at
+from results_parts import SEEDS, WORDS, Bar, cell, few_seeds, lacking, made_with, seeds_of, table, values_at
 from results_soup import soup_section, throughput_section
-from seeds import Picture, ResultsError, SeedMean, Values, draw, gain_of, mean_of
+from seeds import Picture, ResultsError, SeedMean, Values, draw, gain_of, gain_where_both, mean_of
 
 HERE = Path(__file__).parents[1]
 ORDEBUG_ARMS = ("base", "sft", "grpo", "sft_equal_time", "rejection_sft", "grpo_one_step")
@@ -102,16 +102,8 @@ def ordebug_bar(data: Mapping[str, Any]) -> Bar:
 
 
 def _gain(data: Mapping[str, Any], over: Mapping[str, list[float]], rival: str) -> SeedMean | None:
-    """Of reinforcement over a rival, on the seeds that both have."""
-    ours, theirs = (dict(zip(_seeds(data, arm, over[arm]), over[arm], strict=True)) for arm in ("grpo", rival))
-    shared = [seed for seed in ours if seed in theirs]
-    return gain_of([ours[seed] for seed in shared], [theirs[seed] for seed in shared]) if shared else None
-
-
-def _seeds(data: Mapping[str, Any], arm: str, values: Values) -> Sequence[Any]:
-    """The seeds of an arm's values; their places, where they are not told."""
-    told = data["arms"][arm].get("seeds", ())
-    return told if len(told) == len(values) else range(len(values))
+    """Of reinforcement over a rival."""
+    return gain_where_both(over["grpo"], over[rival], *(seeds_of(data, arm) for arm in ("grpo", rival)))
 
 
 def _over(rungs: Mapping[str, Values], chosen: Sequence[str]) -> list[float]:

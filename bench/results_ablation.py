@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from results_parts import Bar, cell, lacking, made_with, table, values_at
-from seeds import Picture, SeedMean, Values, gain_of, mean_of
+from seeds import Picture, SeedMean, gain_where_both, mean_of
 
 PRESETS = ("baseline", "no_kl", "asym_clip", "dynamic", "token_loss")
 CURRICULA = {
@@ -55,7 +55,7 @@ def _presets(data: Mapping[str, Any], ranked: Sequence[Mapping[str, Any]]) -> li
         begun = data.get("start", {}).get(data["type"])
         told = "" if begun is None else f", of which the weights that all arms begin with repair {begun:.2f}"
         lines += [f"Tiny problems of fault type {data['type']}{told}. Played at temperature 0, on select tasks.", ""]
-    plain = next((row["seeds"] for row in ranked if row["preset"] == "baseline"), [])
+    plain = next((row for row in ranked if row["preset"] == "baseline"), {})
     verdicts = {row["preset"]: _verdict(row, plain) for row in ranked}
     rows = [
         [
@@ -73,13 +73,19 @@ def _presets(data: Mapping[str, Any], ranked: Sequence[Mapping[str, Any]]) -> li
     return [*lines, *table(heads, rows), _in_words(verdicts), ""]
 
 
-def _verdict(row: Mapping[str, Any], plain: Values) -> tuple[str, str]:
+def _verdict(row: Mapping[str, Any], plain: Mapping[str, Any]) -> tuple[str, str]:
     """The gain over the baseline, seed by seed, and what it shows."""
-    if row["preset"] == "baseline" or not plain or len(plain) != len(row["seeds"]):
+    gain = _gain(row, plain) if row["preset"] != "baseline" else None
+    if gain is None:
         return "", ""
-    gain = gain_of(row["seeds"], plain)
     shown = "helps" if gain.low > 0 else "harms" if gain.high < 0 else "no difference is shown"
     return gain.signed, shown
+
+
+def _gain(row: Mapping[str, Any], beside: Mapping[str, Any]) -> SeedMean | None:
+    """`seeds` are values here, and `under` tells of which seeds they are."""
+    values = (values_at(told, "seeds") for told in (row, beside))
+    return gain_where_both(*values, *(told.get("under", ()) for told in (row, beside)))
 
 
 def _in_words(verdicts: Mapping[str, tuple[str, str]]) -> str:
@@ -101,11 +107,10 @@ def _in_words(verdicts: Mapping[str, tuple[str, str]]) -> str:
 
 
 def _curriculum(data: Mapping[str, Any]) -> list[str]:
-    flat = values_at(data, "flat", "seeds")
     rows, said = [], []
     for kind, words in CURRICULA.items():
         own = values_at(data, kind, "seeds")
-        gain = gain_of(own, flat) if kind != "flat" and own and len(own) == len(flat) else None
+        gain = _gain(data.get(kind, {}), data.get("flat", {})) if kind != "flat" else None
         rows.append(
             [
                 words,

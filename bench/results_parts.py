@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seeds import ResultsError, SeedMean, Values, mean_of
+from seeds import ResultsError, SeedMean, Seeds, Values, mean_of
 
 SEEDS = 3
 WORDS = {
@@ -50,6 +50,11 @@ def values_at(data: Mapping[str, Any], *path: str) -> list[float]:
     if not isinstance(here, list) or not all(isinstance(value, int | float) for value in here):
         raise ResultsError(f"{'.'.join(path)}: give a list with one number for each seed")
     return [float(value) for value in here]
+
+
+def seeds_of(data: Mapping[str, Any], arm: str) -> Seeds:
+    """The seeds under which an arm was made; none where they are not told."""
+    return tuple(data["arms"][arm].get("seeds", ()))
 
 
 def few_seeds(data: Mapping[str, Any], rungs: Sequence[str]) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from results_parts import SEEDS, WORDS, cell, made_with, means, table, values_at
-from seeds import Picture, SeedMean, gain_of
+from results_parts import SEEDS, WORDS, cell, made_with, means, seeds_of, table, values_at
+from seeds import Picture, SeedMean, gain_where_both
 
 ARMS = ("base", "sft", "grpo")
 RUNGS = ("primer", "easy", "easy_any")
@@ -48,11 +48,11 @@ def _in_words(data: Mapping[str, Any]) -> str:
         if not ours or not theirs:
             told.append(f"{rung} is open")
             continue
-        if len(ours) != len(theirs):
+        gain = gain_where_both(ours, theirs, *(seeds_of(data, arm) for arm in ("grpo", "sft")))
+        if gain is None:
             told.append(f"{rung} is open ({len(ours)} and {len(theirs)} seeds)")
             continue
-        gain = gain_of(ours, theirs)
-        few = f" ({len(ours)} of {SEEDS} seeds)" if len(ours) < SEEDS else ""
+        few = f" ({gain.seeds} of {SEEDS} seeds)" if gain.seeds < SEEDS else ""
         shown = "better" if gain.low > 0 else "worse" if gain.high < 0 else "not shown to differ"
         told.append(f"{rung} {gain.signed}{few}{'' if few else f', {shown}'}")
     return f"Reinforcement over imitation: {'; '.join(told)}."

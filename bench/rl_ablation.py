@@ -20,6 +20,7 @@ import asyncio
 import json
 import os
 import time
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -41,6 +42,7 @@ from rl_records import (
     made_by,
     taken_up,
     weights_digest,
+    weights_of,
     write_results,
 )
 from together import together
@@ -253,6 +255,7 @@ def _preset(name: str, made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "preset": name,
         "seeds": [next(iter(told["figures"].values()))["repaired"] for told in made],
+        "under": [told["seed"] for told in made],
         "steps": [told["steps"] for told in made],
         "rollouts": sum(told["rollouts"] for told in made),
         "signal": fmean(told["signal"] for told in made),
@@ -265,6 +268,7 @@ def _curriculum(made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     rungs = {size: [told["figures"][size]["repaired"] for told in made] for size in SIZES}
     return {
         "seeds": [fmean(values) for values in zip(*rungs.values(), strict=True)],
+        "under": [told["seed"] for told in made],
         "rungs": rungs,
         "steps": [told["steps"] for told in made],
         "seconds": fmean(told["seconds"] for told in made),
@@ -291,12 +295,16 @@ def main() -> None:
     parser.add_argument("--until", type=float, default=1500.0, help="all: seconds after which no arm is begun")
     parser.add_argument("--adapter", type=Path, help="of imitation; default: sft_0/adapter of the work folder")
     given, work = read_arm_options(parser)
-    adapter = (given.adapter or work / "sft_0" / "adapter").resolve()
     if given.what == "warm":
         warm(given.processes)
     elif given.what == "collect":
         collect(work, given.out)
-    elif given.what == "start":
+    else:
+        on_weights(given, work, given.adapter.resolve() if given.adapter else weights_of(work, "sft", 0))
+
+
+def on_weights(given: Namespace, work: Path, adapter: Path) -> None:
+    if given.what == "start":
         start(work, adapter)
     elif given.what == "gradient":
         gradient(work, adapter)

@@ -28,7 +28,18 @@ from arm_options import arm_parser, read_arm_options
 from rl import BRIEFLY, KeptOpen
 from rl_arm import BASE, train_arm
 from rl_problems import CONFIGS
-from rl_records import agreeing, arms_of, circumstances, held_in, keep, made_by, taken_up, write_results
+from rl_records import (
+    agreeing,
+    arms_of,
+    attempts_of,
+    circumstances,
+    held_in,
+    keep,
+    made_by,
+    taken_up,
+    weights_of,
+    write_results,
+)
 from soup_author import write_attempts
 from together import together
 
@@ -82,9 +93,9 @@ def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], rungs: S
         told = {"arm": label or name, "seed": seed, "rungs": {}}
         told |= {} if name in TRAINED else made_by("soup", None)
         if name in TRAINED:
-            start = BASE if name == "sft" else f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
+            start = BASE if name == "sft" else f"{BASE}+{weights_of(work, 'sft', seed)}"
             given = [*BRIEFLY, f"train.seed={seed}", f"target.model={start}"]
-            learnt = work / "traces.jsonl" if name == "sft" else None
+            learnt = attempts_of(work) if name == "sft" else None
             given += [f"sft.path={learnt}"] if learnt else []
             told |= train_arm("soup", TRAINED[name], [*given, *WALLS, *overrides], place, overrides, learnt)
         keep(place, told)
@@ -139,6 +150,7 @@ def collect(work: Path, out: Path) -> None:
         own = [told for told in made if told["arm"] == name]
         if own:
             arms[name] = {rung: by_seed(own, rung) for rung in RUNGS if all(rung in told["rungs"] for told in own)}
+            arms[name]["seeds"] = [told["seed"] for told in own]
     seconds = {name: [told.get("seconds", 0.0) for told in made if told["arm"] == name] for name in arms}
     found = {"arms": arms, "seconds": seconds, **circumstances(made), "made": made}
     write_results(out, found, left_out, ", ".join(f"{name} {len(seconds[name])}" for name in arms))

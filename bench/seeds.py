@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
-"""The quantile of 97.5 % for a mean of so many seeds."""
+"""The quantile of 97.5 % for a mean of so many seeds; of more it is a little less than the last."""
 Values = Sequence[float]
+Seeds = Sequence[int]
 
 
 class ResultsError(Exception):
@@ -61,7 +62,7 @@ class Picture:
 
 def mean_of(values: Values) -> SeedMean:
     middle, n = statistics.fmean(values), len(values)
-    half = STUDENT.get(n, 2.0) * statistics.stdev(values) / math.sqrt(n) if n > 1 else math.nan
+    half = STUDENT[min(n, max(STUDENT))] * statistics.stdev(values) / math.sqrt(n) if n > 1 else math.nan
     return SeedMean(middle, half, n)
 
 
@@ -72,6 +73,18 @@ def gain_of(ours: Values, theirs: Values) -> SeedMean:
     if len(ours) != len(theirs):
         raise ResultsError(f"{len(ours)} and {len(theirs)} seeds cannot be compared seed by seed")
     return mean_of([a - b for a, b in zip(ours, theirs, strict=True)])
+
+
+def gain_where_both(ours: Values, theirs: Values, under: Seeds = (), beside: Seeds = ()) -> SeedMean | None:
+    """On the seeds that both have, where `under` and `beside` say whose values these are; None where there are none.
+
+    Values whose seeds are not told are those of the same seeds if they are as many, and of unknown ones if not.
+    """
+    if len(under) != len(ours) or len(beside) != len(theirs):
+        return gain_of(ours, theirs) if ours and len(ours) == len(theirs) else None
+    other = dict(zip(beside, theirs, strict=True))
+    both = [(value, other[seed]) for seed, value in zip(under, ours, strict=True) if seed in other]
+    return mean_of([a - b for a, b in both]) if both else None
 
 
 def draw(picture: Picture, folder: Path) -> None:

@@ -98,6 +98,26 @@ def test_a_preset_that_does_not_help_is_said_not_to() -> None:
     assert results.ablation_bar({"presets": rows}).holds is None
 
 
+def test_presets_and_curricula_are_compared_under_the_seeds_that_both_have() -> None:
+    """As many values each, and of other seeds: seed 1 stands beside seed 1, and not beside seed 0."""
+    shared = {"signal": 0.5, "stability": 1.0, "seconds": 10.0}
+    rows = [
+        {"preset": "baseline", "seeds": [0.1, 0.5], "under": [0, 1], **shared},
+        {"preset": "dynamic", "seeds": [0.6, 0.9], "under": [1, 2], **shared},
+        {"preset": "no_kl", "seeds": [0.6, 0.9], "under": [5, 6], **shared},
+    ]
+    curriculum = {row["preset"]: row for row in rows}
+    made = {"flat": curriculum["baseline"], "band": curriculum["dynamic"], "stages": curriculum["no_kl"]}
+    told = "\n".join(results.ablation_section({"presets": rows, "curriculum": made})[0])
+    assert told.count("+0.100") == 2
+    [strange] = [line for line in told.splitlines() if line.startswith("| `no_kl`")]
+    assert "helps" not in strange
+    assert "difference" not in strange
+    solved = {"sft": ([0.1, 0.5], [0, 1]), "grpo": ([0.6, 0.9], [1, 2])}
+    arms = {arm: {"primer": {"solved": values}, "seeds": seeds} for arm, (values, seeds) in solved.items()}
+    assert "primer +0.100 (1 of 3 seeds)" in results.page({"soup_rl": {"arms": arms}})[0]
+
+
 def test_a_bar_that_is_missed_stands_with_its_cause() -> None:
     found = {"ordebug_rl": arms_of(**FULL | {"grpo": [0.40, 0.43, 0.41]})}
     assert "**is missed**" in results.page(found)[0]
