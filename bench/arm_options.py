@@ -24,10 +24,11 @@ def arm_parser(about: str | None, what: Sequence[str], names: Sequence[str], out
 
 
 def read_arm_options(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, Path]:
-    """What was given, and the folder to work in, which exists then. An arm must have a name."""
+    """What was given, and the folder to work in, which is made where something is. An arm must have a name."""
     given = parser.parse_args()
     if given.what == "arm" and not given.name:
         known = next(action.choices for action in parser._actions if action.dest == "name") or ()
         parser.error(f"name an arm: {', '.join(name for name in known if name)}")
-    given.work.mkdir(parents=True, exist_ok=True)
+    if given.what != "collect":
+        given.work.mkdir(parents=True, exist_ok=True)
     return given, given.work.resolve()

@@ -73,6 +73,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--micro", type=int, default=2)
     given = parser.parse_args()
+    if given.steps < 1 or given.micro < 1:
+        parser.error("--steps and --micro: at least 1")
     with tempfile.TemporaryDirectory() as work:
         taken, rows = measure(given.steps + 1, given.micro, Path(work))
     read = sum(len(row["labels"]) for row in rows)

@@ -40,6 +40,7 @@ from rl_problems import CONFIGS, PLAYED, RUNGS, SEEDS, adopt, rung_of, warm, wor
 from rl_records import (
     agreeing,
     arms_of,
+    attempts_of,
     circumstances,
     held_in,
     keep,
@@ -47,6 +48,7 @@ from rl_records import (
     made_by,
     taken_up,
     weights_digest,
+    weights_of,
     write_results,
 )
 from rl_step import Watch
@@ -160,9 +162,10 @@ def _made_by(name: str, work: Path, overrides: Sequence[str], seconds: float | N
     arm, paths = ARMS[name], [said.partition("=")[2] for said in overrides if said.startswith("sft.path=")]
     given = [*arm.overrides, *(said for said in overrides if not said.startswith(("sft.path=", "target.model=")))]
     given += [f"seconds={seconds:g}"] if seconds is not None else []
-    learnt = Path(paths[-1]) if paths else work / "traces.jsonl"
-    imitates = arm.config == "ordebug_sft.toml" and "sft.source=run" not in arm.overrides
-    return made_by("ordebug", CONFIGS / arm.config if arm.config else None, given, learnt if imitates else None)
+    learnt = None
+    if arm.config == "ordebug_sft.toml" and "sft.source=run" not in arm.overrides:
+        learnt = Path(paths[-1]) if paths else attempts_of(work)
+    return made_by("ordebug", CONFIGS / arm.config if arm.config else None, given, learnt)
 
 
 def _trained(
@@ -178,9 +181,10 @@ def _trained(
     arm, played, start = ARMS[name], 0.0, ""
     given = [*BRIEFLY, *arm.overrides, f"train.seed={seed}", f"target.model={BASE}"]
     if arm.after:
-        given.append(f"target.model={BASE}+{work / f'{arm.after}_{seed}' / 'adapter'}")
-        begun = [said.partition("+")[2] for said in [*given, *overrides] if said.startswith("target.model=")]
-        start = weights_digest(Path(begun[-1]))
+        begun = [said.partition("+")[2] for said in overrides if said.startswith("target.model=")]
+        adapter = Path(begun[-1]) if begun else weights_of(work, arm.after, seed)
+        given.append(f"target.model={BASE}+{adapter}")
+        start = weights_digest(adapter)
     turn = Turn(place.parent / "turn" if waits else None)
     if "sft.source=run" in arm.overrides:
         began = time.monotonic()
@@ -343,8 +347,8 @@ def _by_rung(made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A list of values for each figure of each rung; `overall` is the mean over the rungs of the ladder that it has."""
     found: dict[str, Any] = {}
     for rung in RUNGS:
-        rows = [told["rungs"][rung] for told in made if rung in told["rungs"]]
-        if rows:
+        rows = [told["rungs"].get(rung) for told in made]
+        if all(rows):  # a value of every seed, or it cannot be told of which seed a value is
             found[rung] = {figure: [row[figure] for row in rows] for figure in LISTED}
             found[rung]["n"] = [row["n"] for row in rows]
     ladder = [rung for rung in LADDER if all(rung in told["rungs"] for told in made)]

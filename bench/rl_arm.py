@@ -1,6 +1,6 @@
 """An arm of a comparison of trainings: trained once, kept as an adapter in bfloat16 and a file of figures, resumable.
 
-The arms of `soup` and of the ablation are made of this; `bench/rl.py` has those of `ordebug`.
+The arms of `soup`, of `groupqc` and of the ablation are made of this; `bench/rl.py` has those of `ordebug`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from arm_options import arm_parser, read_arm_options
 from rl import BRIEFLY, NUMBERS, KeptOpen, _say
 from rl_arm import BASE, train_arm
 from rl_problems import CONFIGS, HERE
-from rl_records import agreeing, arms_of, circumstances, held_in, keep, made_by, taken_up, write_results
+from rl_records import agreeing, arms_of, circumstances, held_in, keep, made_by, taken_up, weights_of, write_results
 
 import whet
 from whet.config.playbooks import read_playbook, write_playbook
@@ -93,7 +93,7 @@ def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], label: s
         if name == "rules":
             told |= _searched(seed, place, overrides)
         elif name in TRAINED:
-            start = BASE if name == "sft" else f"{BASE}+{work / f'sft_{seed}' / 'adapter'}"
+            start = BASE if name == "sft" else f"{BASE}+{weights_of(work, 'sft', seed)}"
             given = [*BRIEFLY, f"train.seed={seed}", f"target.model={start}", *overrides]
             told |= train_arm("groupqc", TRAINED[name], given, place, overrides)
         else:

@@ -31,6 +31,8 @@ MACHINE = ("control.", "tune.micro=")
 SHARED = "CUDA_MPS_PIPE_DIRECTORY"
 """What a process is told under which others use the same GPU (bench/sitting.py --share)."""
 Told = Mapping[str, Any]
+Key = tuple[str, int]
+"""An arm's name and its seed."""
 
 
 def made_by(
@@ -91,6 +93,22 @@ def keep(place: Path, told: Told) -> None:
     (place / "arm.json").write_text(json.dumps(told, indent=1))
 
 
+def weights_of(work: Path, name: str, seed: int) -> Path:
+    """The adapter of an arm that another goes on from."""
+    adapter = work / f"{name}_{seed}" / "adapter"
+    if not weights_digest(adapter):
+        raise SystemExit(f"{adapter} holds no weights to go on from: make {name} under seed {seed} first")
+    return adapter
+
+
+def attempts_of(work: Path) -> Path:
+    """The worked attempts that are imitated."""
+    file = work / "traces.jsonl"
+    if not file.is_file():
+        raise SystemExit(f"{file} is not there: make it by `warm --work {work}` first")
+    return file
+
+
 def kept(place: Path) -> dict[str, Any]:
     """What is known of an arm; nothing where it was not begun."""
     file = place / "arm.json"
@@ -114,8 +132,11 @@ def taken_up(place: Path, environment: str, measured: Collection[str], *, plays:
 
 
 def arms_of(work: Path) -> list[dict[str, Any]]:
-    """All arms in a folder."""
-    return [json.loads(file.read_text()) for file in sorted(work.glob("*/arm.json"))]
+    """All arms in a folder, of which there must be one."""
+    found = [json.loads(file.read_text()) for file in sorted(work.glob("*/arm.json"))]
+    if not found:
+        raise SystemExit(f"{work} holds no arm to collect")
+    return found
 
 
 # ---------------------------------------------------------------------------------------------- arms in one table
@@ -144,24 +165,34 @@ def agreeing(
         if recipes.setdefault(name, told.get("config_hash", "")) != told.get("config_hash", ""):
             own = {key: arm for key, arm in new.items() if key[0] == name}
             raise SystemExit(f"arms {name} of several recipes are in one folder: {_by(own, 'config_hash')}")
-    why: dict[tuple[str, int], str] = {}
+    why: dict[Key, str] = {}
     for key, told in made.items():
-        parent = made.get((after.get(key[0], ""), key[1]), {})
         if key not in new and worlds and told.get("environment", "") not in worlds:
             why[key] = "another environment"
         elif key not in new and key[0] in recipes and told.get("config_hash", "") != recipes[key[0]]:
             why[key] = "another recipe"
-        elif told.get("start") and parent.get("adapter") and told["start"] != parent["adapter"]:
-            why[key] = f"other weights of {parent['arm']}"
+    while found := {key: said for key in made.keys() - why if (said := _uprooted(made[key], made, why, after))}:
+        why |= found
     kept = [{name: value for name, value in made[key].items() if name != "log"} for key in sorted(made.keys() - why)]
     return kept, [f"{name} {seed}: {reason}" for (name, seed), reason in sorted(why.items())]
 
 
-def _key(told: Told) -> tuple[str, int]:
+def _uprooted(told: Told, made: Mapping[Key, Told], gone: Collection[Key], after: Mapping[str, str]) -> str:
+    """Why the weights that an arm went on from do not stand in the table; '' where they do, or nothing is known."""
+    name, seed = after.get(told["arm"], ""), told["seed"]
+    if not name or not told.get("start"):
+        return ""
+    if (name, seed) not in made or (name, seed) in gone:
+        return f"{name} {seed} is not in the table"
+    adapter = made[name, seed].get("adapter")
+    return f"other weights of {name}" if adapter and adapter != told["start"] else ""
+
+
+def _key(told: Told) -> Key:
     return told["arm"], told["seed"]
 
 
-def _by(made: Mapping[tuple[str, int], Told], what: str) -> str:
+def _by(made: Mapping[Key, Told], what: str) -> str:
     return ", ".join(f"{name}_{seed} ({told.get(what) or 'unknown'})" for (name, seed), told in sorted(made.items()))
 
 

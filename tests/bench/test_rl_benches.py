@@ -197,6 +197,62 @@ def test_two_recipes_are_not_averaged_and_a_gain_over_other_weights_is_none() ->
     assert [len(part) for part in rl_records.agreeing(held[:2], [], after)] == [2, 0]  # nothing new: what was held
 
 
+def test_an_arm_leaves_the_table_with_the_weights_that_it_went_on_from() -> None:
+    """Imitation by an older recipe goes, and what was reinforced from it with it, though its own recipe stands."""
+    held = [
+        an_arm("sft", 1, config_hash="r0", adapter="b1"),
+        an_arm("grpo", 1, start="b1"),
+        an_arm("grpo", 4, start="c"),
+    ]
+    fresh = [an_arm("sft", 2, adapter="a2"), an_arm("grpo", 2, start="a2")]
+    made, left_out = rl_records.agreeing(held, fresh, {"grpo": "sft", "sft": ""})
+    assert [(told["arm"], told["seed"]) for told in made] == [("grpo", 2), ("sft", 2)]
+    assert left_out == [
+        "grpo 1: sft 1 is not in the table",
+        "grpo 4: sft 4 is not in the table",
+        "sft 1: another recipe",
+    ]
+
+
+def test_a_figure_that_one_seed_has_not_is_told_of_none(tmp_path: Path) -> None:
+    """Two values of three seeds would be compared with those of other seeds."""
+    figures = dict.fromkeys((*rl.LISTED, "n"), 0.5)
+    for seed, rungs in ((0, ("tiny", "small")), (1, ("tiny",)), (2, ("tiny", "small"))):
+        told = an_arm("sft", seed, rungs=dict.fromkeys(rungs, figures))
+        rl_records.keep(tmp_path / f"sft_{seed}", told)
+    rl.collect(tmp_path, tmp_path / "ordebug_rl.json")
+    arm = json.loads((tmp_path / "ordebug_rl.json").read_text())["arms"]["sft"]
+    assert arm["seeds"] == [0, 1, 2]
+    assert len(arm["tiny"]["da"]) == 3
+    assert "small" not in arm
+
+
+@pytest.mark.parametrize("bench", [rl, rl_ablation, rl_groupqc, rl_soup])
+def test_a_folder_without_arms_is_not_collected(tmp_path: Path, bench: Any) -> None:
+    with pytest.raises(SystemExit, match="holds no arm"):
+        bench.collect(tmp_path, tmp_path / "out.json")
+    assert not (tmp_path / "out.json").exists()
+
+
+@pytest.mark.parametrize(("command", "told"), [
+    ("rl.py arm grpo", "make sft under seed 0 first"),
+    ("rl_groupqc.py arm grpo --seed 0", "make sft under seed 0 first"),
+    ("rl_soup.py arm grpo", "make sft under seed 0 first"),
+    ("rl_ablation.py start", "make sft under seed 0 first"),
+    ("rl.py arm sft", "`warm --work"),
+    ("rl_soup.py arm sft", "`warm --work"),
+])  # fmt: skip
+def test_an_arm_that_lacks_what_it_begins_with_says_what_to_make(tmp_path: Path, command: str, told: str) -> None:
+    script, *words = command.split()
+    made = subprocess.run(
+        [sys.executable, str(ROOT / "bench" / script), *words, "--work", str(tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert made.returncode == 1
+    assert told in made.stderr.splitlines()[-1]
+    assert "Traceback" not in made.stderr
+
+
 def test_arms_of_one_sitting_that_disagree_are_refused() -> None:
     with pytest.raises(SystemExit, match=r"2 environments .* grpo_1 \(unknown\), sft_0 \(now\)"):
         rl_records.agreeing([], [an_arm("sft", 0), an_arm("grpo", 1, environment="")])
@@ -334,10 +390,16 @@ def test_every_problem_that_arms_ask_for_is_made_beforehand(monkeypatch: pytest.
     assert {args["size"] for args in select if "type" not in args and "size" in args} == set(rl_ablation.SIZES)
 
 
+def some_weights(adapter: Path) -> None:
+    adapter.mkdir(parents=True)
+    (adapter / rl_records.WEIGHTS).write_bytes(b"weights")
+
+
 def test_arms_of_equal_time_take_what_grpo_took_with_what_they_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
+    some_weights(tmp_path / "sft_1" / "adapter")
 
     class Reached(Exception): ...
 
@@ -376,6 +438,7 @@ def test_arms_that_train_side_by_side_take_the_steps_that_would_fit_alone(
     name: str, alone: tuple[float, ...], wanted: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
+    some_weights(tmp_path / "sft_1" / "adapter")
 
     class Reached(Exception): ...
 
