@@ -139,28 +139,32 @@ class Hostile:
                 threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
+        """Until the client has gone; one that came just as the server stopped is on no list and must be closed here."""
         with contextlib.suppress(OSError, ValueError):
             if self.tls is not None:
                 connection = self.tls.wrap_socket(connection, server_side=True)
-            if self.greeting:
-                connection.sendall(self.greeting)
-            buffer = b""
-            while True:
-                while (end := buffer.find(b"\r\n\r\n")) < 0:
-                    if not (more := connection.recv(65536)):
-                        return
-                    buffer += more
-                size = re.search(rb"(?i)\r\ncontent-length: *(\d+)", buffer[:end])
-                after = end + 4 + (int(size[1]) if size else 0)
-                while len(buffer) < after:
-                    if not (more := connection.recv(65536)):
-                        return
-                    buffer += more
-                talk = Talk(connection, buffer[:end], buffer[end + 4 : after], self.requests)
-                buffer = buffer[after:]
-                self.requests += 1
-                self.behave(talk)
-        connection.close()
+            with contextlib.closing(connection):
+                self._talk(connection)
+
+    def _talk(self, connection: socket.socket) -> None:
+        if self.greeting:
+            connection.sendall(self.greeting)
+        buffer = b""
+        while True:
+            while (end := buffer.find(b"\r\n\r\n")) < 0:
+                if not (more := connection.recv(65536)):
+                    return
+                buffer += more
+            size = re.search(rb"(?i)\r\ncontent-length: *(\d+)", buffer[:end])
+            after = end + 4 + (int(size[1]) if size else 0)
+            while len(buffer) < after:
+                if not (more := connection.recv(65536)):
+                    return
+                buffer += more
+            talk = Talk(connection, buffer[:end], buffer[end + 4 : after], self.requests)
+            buffer = buffer[after:]
+            self.requests += 1
+            self.behave(talk)
 
 
 @contextlib.contextmanager
