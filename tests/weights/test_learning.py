@@ -122,6 +122,31 @@ def test_plays_of_two_turns_are_trained_on_as_one_sequence(base: Path, tmp_path:
     assert 0 in sequence.mask[sequence.mask.index(1) :]
 
 
+@pytest.mark.parametrize(("limit", "told"), [
+    ({"limits": {"tokens": 4}}, "cut off by limits.tokens = 4"),
+    ({"control": {"target": {"context": 16, "slots": 32}}}, "cut off by control.target.context = 16"),
+    ({}, ""),
+])  # fmt: skip
+def test_attempts_that_a_limit_cuts_off_are_counted_and_told(
+    base: Path, tmp_path: Path, limit: dict[str, Any], told: str
+) -> None:
+    """Four questions of three tokens each do not fit into what is left: the play goes under at the limit."""
+    config = grpo_config(base, tune={"steps": 1, "segment": 1}, grpo={"groups": 4, "generations": 6}, **limit)
+    result = train(config, env=Hail(turns=4), runs=tmp_path, name="cut")
+    with Ledger.read(result.folder) as ledger:
+        rollouts = [r for p in ledger.purposes() if p.startswith("train/") for r in ledger.rollouts(p)]
+    outcomes = [r.score.reason for r in rollouts if r.score]
+    share = sum(reason in ("context_overflow", "token_limit") for reason in outcomes) / len(outcomes)
+    record = result.training.segments[0]  # type: ignore[attr-defined]
+    assert record.log[0]["cut"] == pytest.approx(share, abs=1e-4)
+    if told:
+        assert share > 0.05
+        assert f"{share:.0%} of the attempts were {told}" in record.told
+    else:
+        assert share == 0.0
+        assert not any("cut off" in line for line in record.told)
+
+
 def test_all_weights_may_train(base: Path, tmp_path: Path) -> None:
     config = sft_config(
         base, tune={"method": "full", "steps": 4, "segment": 2, "micro": 16, "lr": 0.01, "judge": "last", "keep": 1}

@@ -365,6 +365,7 @@ WEIGHTS = {
     "solved in training": ("solved",),
     "groups with signal": ("signal", "torn"),
     "generated per trained": ("generated_per_trained",),
+    "cut off by a limit": ("cut",),
     "entropy": ("entropy",),
     "KL to the base": ("kl",),
     "clipped": ("clip_ratio/region_mean", "completions/clipped_ratio"),

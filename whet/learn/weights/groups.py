@@ -7,12 +7,16 @@ only dilutes the rest. With `dynamic`, such groups are replaced by new ones, exa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from whet.errors import WhetError
 from whet.rollout.tokens import TokenSequence, token_sequences
 from whet.types import Fault, Rollout, Score
+
+CUT = ("context_overflow", "token_limit", "turn_limit")
+"""Reasons of attempts that a setting ended, not the policy and not the environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,17 @@ class GroupBatch:
         """Share of the attempts of several turns that are no single sequence."""
         many = [attempt for group in self.attempted for attempt in group.attempts if attempt.could_tear]
         return sum(attempt.torn for attempt in many) / len(many) if many else 0.0
+
+    @property
+    def cut(self) -> Counter[str]:
+        """How many attempts were cut off, by reason: what they would have come to nobody knows."""
+        scores = (attempt.rollout.score for group in self.attempted for attempt in group.attempts)
+        return Counter(score.reason for score in scores if score is not None and score.reason in CUT)
+
+    @property
+    def count(self) -> int:
+        """How many attempts were made for it."""
+        return sum(len(group.attempts) for group in self.attempted)
 
     @property
     def flat_by_task(self) -> dict[int, bool]:

@@ -12,6 +12,7 @@ torn apart. Several GPUs are for one run each, or for a vLLM server that generat
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -266,8 +267,13 @@ def grpo_segment(
         parts = SegmentParts(build, lambda: {"supply": supply.state()}, rollouts.rows, rollouts.played)
         done = work_off(order, folder, parts)
     silent = [row["step"] for row in done.log if row.get("signal") == 0]
-    warnings = [f"step {step}: no group's rewards differ, so nothing was learnt" for step in silent]
+    warnings = cut_off([batch for _, batch in rollouts.batches], config, base.folder.context)
+    warnings += [f"step {step}: no group's rewards differ, so nothing was learnt" for step in silent]
     return replace(done, trains=str(trains), told=(*done.told, *notes, *warnings))
+
+
+MANY = 0.05
+"""Share of a segment's attempts from which it is told that a limit cut them off."""
 
 
 def helpers_for(device: str) -> int:
@@ -301,6 +307,22 @@ def _mix_of(
     return SftMix(rows_of(gathered.traces), section.weight, section.batch, pad, config.train.seed)
 
 
+def cut_off(batches: Sequence[GroupBatch], config: GrpoConfig, context: int | None) -> list[str]:
+    """Settings that ended many attempts: from those nothing is learnt that comes later than they got."""
+    settings = {
+        "context_overflow": ("control.target.context", context),
+        "token_limit": ("limits.tokens", config.limits.tokens),
+        "turn_limit": ("limits.turns", config.limits.turns),
+    }
+    counts: Counter[str] = sum((batch.cut for batch in batches), Counter())
+    made = sum(batch.count for batch in batches)
+    return [
+        f"{counts[reason] / made:.0%} of the attempts were cut off by {name} = {value}"
+        for reason, (name, value) in settings.items()
+        if counts[reason] and counts[reason] >= MANY * made
+    ]
+
+
 def figures_of(batches: Sequence[tuple[int, GroupBatch]]) -> dict[int, dict[str, Any]]:
     """What is told of each batch of attempts, by the step that first learnt from it."""
     return {
@@ -309,6 +331,7 @@ def figures_of(batches: Sequence[tuple[int, GroupBatch]]) -> dict[int, dict[str,
             "generated_per_trained": round(batch.generated_per_trained, 4),
             "rounds": batch.rounds,
             "torn": round(batch.torn, 4),
+            "cut": round(batch.cut.total() / batch.count, 4),
             "solved": round(sum(group.solved for group in batch.attempted) / len(batch.attempted), 4),
             "parts": _parts(batch),
         }
