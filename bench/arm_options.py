@@ -26,7 +26,7 @@ def arm_parser(about: str | None, what: Sequence[str], names: Sequence[str], out
 def read_arm_options(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, Path]:
     """What was given, and the folder to work in, which is made where something is. An arm must have a name."""
     given = parser.parse_args()
-    if given.what == "arm" and not given.name:
+    if given.what in ("arm", "choose") and not given.name:
         known = next(action.choices for action in parser._actions if action.dest == "name") or ()
         parser.error(f"name an arm: {', '.join(name for name in known if name)}")
     if given.what != "collect":

@@ -4,14 +4,16 @@ python bench/rl.py warm --processes 16 --work DIR         problems and worked at
 python bench/rl.py adopt --work DIR                       problems from another machine, under their names here
 python bench/rl.py arm sft --seed 0 --work DIR            trains an arm and measures it; what is made already stays
 python bench/rl.py arm grpo --seed 0 --work DIR           from the arm `sft` of the same seed; --seconds 600
+python bench/rl.py choose grpo --label fast --seed 0 --work DIR --seconds 600    what `--label fast` made is that arm
 python bench/rl.py collect --work DIR --out results/ordebug_rl.json     what arms came to, beside what is there
 
 An arm is a config of examples/rl with what differs set by name, trained by `whet.train` without a gate, and then
 played at temperature 0 on problems of split test: every rung on which the specification is a table, a hard mixture, and
 trades that no training problem is of. Settings are chosen on other problems: `--rungs small@select,medium@select
---label NAME`, which `collect` leaves out. What an arm took, in seconds, is that of its training alone. Arms train one
-after the other: two on one GPU make each slower, and their memory adds up. With --in-turn an arm that is begun early
-loads what it needs and waits for its turn, and the next one trains while it is measured (bench/rl_seed.toml).
+--label NAME`, which `collect` leaves out; when the config says what was chosen, `choose` makes it the arm. What an arm
+took, in seconds, is that of its training alone. Arms train one after the other: two on one GPU make each slower, and
+their memory adds up. With --in-turn an arm that is begun early loads what it needs and waits for its turn, and the next
+one trains while it is measured (bench/rl_seed.toml).
 
 Where arms train side by side (under CUDA MPS, say) a clock says nothing of what one took. `--alone S` is what a step
 of it takes when it is alone on that machine (`bench/rl_step.py --whole`): its seconds are its steps times that, and an
@@ -45,6 +47,7 @@ from rl_records import (
     held_in,
     keep,
     keep_adapter,
+    kept,
     made_by,
     taken_up,
     weights_digest,
@@ -108,6 +111,8 @@ ARMS = {
 
 BRIEFLY = ("gate.name=none", "train.select=2")
 """An arm is measured afterwards, on many more problems than a gate would take."""
+BY_TIME = ("tune.steps=4800", "tune.segment=4800")
+"""More steps than fit into the seconds that an arm is given; what goes down by steps goes down by time then."""
 EQUAL = ("sft_equal_time", "rejection_sft", "grpo_one_step")
 """Arms that train for as long as `grpo` of the same seed did, with what they played beforehand."""
 
@@ -157,11 +162,28 @@ def run_arm(
     ), flush=True)  # fmt: skip
 
 
+def choose(name: str, label: str, seed: int, work: Path, seconds: float | None) -> None:
+    """What was made under a label becomes an arm of the table: by now its recipe is the arm's own."""
+    taken, place = work / f"{label}_{seed}", work / f"{name}_{seed}"
+    told = kept(taken)
+    if not told:
+        raise SystemExit(f"{taken} holds no arm: there is nothing to choose")
+    if place.exists():
+        raise SystemExit(f"{place} is there already: take it away first")
+    if told["config_hash"] != _made_by(name, work, (), seconds)["config_hash"]:
+        raise SystemExit(
+            f"{label} was made by another recipe than {name}: say it in {ARMS[name].config}, and --seconds"
+        )
+    taken.rename(place)
+    keep(place, told | {"arm": name})
+    print(f"{place.name} is what {label} made", flush=True)
+
+
 def _made_by(name: str, work: Path, overrides: Sequence[str], seconds: float | None) -> dict[str, Any]:
     """By what an arm is made. What it imitates counts by its content, and what it may take as it was asked for."""
     arm, paths = ARMS[name], [said.partition("=")[2] for said in overrides if said.startswith("sft.path=")]
     given = [*arm.overrides, *(said for said in overrides if not said.startswith(("sft.path=", "target.model=")))]
-    given += [f"seconds={seconds:g}"] if seconds is not None else []
+    given += [*BY_TIME, f"seconds={seconds:g}"] if seconds is not None else []
     learnt = None
     if arm.config == "ordebug_sft.toml" and "sft.source=run" not in arm.overrides:
         learnt = Path(paths[-1]) if paths else attempts_of(work)
@@ -202,8 +224,8 @@ def _trained(
     if seconds is not None and alone is not None:
         steps = _whole_batches((seconds - played) / alone[0], CONFIGS / arm.config, [*given, *overrides])
         given += [f"tune.steps={steps}", f"tune.segment={steps}"]
-    elif seconds is not None:  # more steps than fit; what goes down by steps goes down by time then
-        given += [f"tune.seconds={seconds - played:.1f}", "tune.steps=5000", "tune.segment=5000"]
+    elif seconds is not None:
+        given += [*BY_TIME, f"tune.seconds={seconds - played:.1f}"]
     began = time.monotonic()
     with Watch(closely=False).in_place():
         run = whet.train(
@@ -360,7 +382,7 @@ def _by_rung(made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = arm_parser(__doc__, ("warm", "adopt", "arm", "collect"), tuple(ARMS), "ordebug_rl.json")
+    parser = arm_parser(__doc__, ("warm", "adopt", "arm", "choose", "collect"), tuple(ARMS), "ordebug_rl.json")
     parser.add_argument("--rungs", default=",".join(RUNGS))
     parser.add_argument("--checkpoint", type=Path, help="of a training that was cut short: measured as it is")
     parser.add_argument("--seconds", type=float, help="of training; arms of equal time take those of grpo by default")
@@ -381,6 +403,10 @@ def main() -> None:
         sys.exit(min(1, adopt(work, rungs, given.seeds)))
     elif given.what == "collect":
         collect(work, given.out)
+    elif given.what == "choose":
+        if not given.label:
+            parser.error("choose: say by --label which")
+        choose(given.name, given.label, given.seed, work, given.seconds)
     else:
         rest = given.checkpoint, given.seconds, given.in_turn, given.alone
         run_arm(given.name, given.seed, work, given.overrides, rungs, given.label, *rest)

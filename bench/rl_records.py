@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib.metadata import version
@@ -23,11 +24,12 @@ from safetensors.torch import load_file, save_file
 from whet.envs.fingerprint import code, file_digest
 from whet.envs.registry import load_environment
 from whet.keys import digest
+from whet.run.train import load_train_config
 
 PACKAGES = ("torch", "transformers", "trl", "peft")
 WEIGHTS = "adapter_model.safetensors"
-MACHINE = ("control.", "tune.micro=")
-"""Settings that say how a machine goes about it, and nothing of what is learnt."""
+SETTING = re.compile(r"[a-z_]+(\.\w+)+=")
+"""What is set by name; what else a recipe is told by (seconds, digests) reads otherwise."""
 SHARED = "CUDA_MPS_PIPE_DIRECTORY"
 """What a process is told under which others use the same GPU (bench/sitting.py --share)."""
 Told = Mapping[str, Any]
@@ -42,15 +44,22 @@ def made_by(
 
     `given` is what is set by name, with what it may take; `learnt` the file of conversations that it imitates.
     """
-    recipe = sorted(said for said in given if not said.startswith(MACHINE))
-    source = [config.read_text()] if config else []
     shown = [file_digest(learnt)] if learnt else []
+    told = sorted(said for said in given if not SETTING.match(said))
+    recipe = [recipe_of(config, [said for said in given if SETTING.match(said)])] if config else []
     return {
         "config": config.name if config else "",
-        "config_hash": digest(*source, *recipe, *shown)[:16] if source or recipe else "",
+        "config_hash": digest(*recipe, *told, *shown)[:16] if recipe or told else "",
         "environment": environment_code(environment),
         **machine(),
     }
+
+
+def recipe_of(config: Path, settings: Sequence[str] = ()) -> dict[str, Any]:
+    """What is learnt by a config, whether its own text says so or what is set by name; not how a machine goes about it."""
+    found = load_train_config(config, None, settings).identity()
+    found.get("tune", {}).pop("micro", None)
+    return found
 
 
 def machine() -> dict[str, Any]:

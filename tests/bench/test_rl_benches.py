@@ -261,18 +261,48 @@ def test_arms_of_one_sitting_that_disagree_are_refused() -> None:
 
 
 def test_a_recipe_is_what_is_learnt_and_not_how_a_machine_goes_about_it(tmp_path: Path) -> None:
-    shown, config = tmp_path / "traces.jsonl", rl_soup.SFT
+    shown, config = tmp_path / "traces.jsonl", rl_soup.GRPO
     shown.write_text("one")
 
-    def mark(*given: str, learnt: Path | None = shown) -> str:
+    def mark(*given: str, learnt: Path | None = shown, config: Path = config) -> str:
         return str(rl_records.made_by("ordebug", config, given, learnt)["config_hash"])
 
     plain = mark()
     assert mark("control.target.cache=8", "tune.micro=4") == plain
-    assert mark("tune.lr=1", "grpo.updates=2") == mark("grpo.updates=2", "tune.lr=1") != plain
+    assert mark("tune.lr=0.5", "grpo.updates=5") == mark("grpo.updates=5", "tune.lr=0.5") != plain
     assert plain not in (mark("seconds=450"), mark(learnt=None))
+    other = tmp_path / "other.toml"
+    other.write_text("# Another header.\n" + config.read_text().replace("lr = ", "lr = 0.5 # "))
+    assert mark(config=other) == mark("tune.lr=0.5") != plain  # said by the config, or by name
     shown.write_text("another")
     assert mark() != plain
+
+
+def test_what_was_tried_under_a_label_is_an_arm_once_the_config_says_the_same(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="nothing to choose"):
+        rl.choose("grpo", "fast", 0, tmp_path, 450.0)
+    made = rl._made_by("grpo", tmp_path, ("tune.lr=2e-3", "control.target.cache=8"), 450.0)
+    rl_records.keep(tmp_path / "fast_0", an_arm("fast", 0, **made))
+    with pytest.raises(SystemExit, match=r"another recipe than grpo: say it in ordebug_grpo.toml"):
+        rl.choose("grpo", "fast", 0, tmp_path, 450.0)
+    rate = load_train_config(rl.CONFIGS / "ordebug_grpo.toml", None, ()).tune.lr
+    made = rl._made_by("grpo", tmp_path, (f"tune.lr={rate}", "control.target.cache=8"), 450.0)
+    rl_records.keep(tmp_path / "fast_0", an_arm("fast", 0, **made))
+    with pytest.raises(SystemExit, match="another recipe"):
+        rl.choose("grpo", "fast", 0, tmp_path, 600.0)
+    rl.choose("grpo", "fast", 0, tmp_path, 450.0)
+    assert rl_records.kept(tmp_path / "grpo_0")["arm"] == "grpo"
+    assert not (tmp_path / "fast_0").exists()
+    rl_records.keep(tmp_path / "fast_0", an_arm("fast", 0, **made))
+    with pytest.raises(SystemExit, match="there already"):
+        rl.choose("grpo", "fast", 0, tmp_path, 450.0)
+
+
+@pytest.mark.parametrize("given", [("grpo.iterations=2", "tune.lr=7e-4"), ("train.tasks=800", "curriculum.rest=2")])
+def test_a_recipe_that_goes_by_time_is_known_by_more_than_it_is_given(tmp_path: Path, given: tuple[str, ...]) -> None:
+    """Steps that no whole batch divides would be refused, and are computed where the arm is trained."""
+    plain, other = (rl._made_by("grpo", tmp_path, said, 450.0)["config_hash"] for said in ((), given))
+    assert plain != other
 
 
 def test_an_arm_of_another_environment_is_measured_anew_or_refused(
