@@ -40,6 +40,8 @@ RUNGS: dict[str, tuple[dict[str, Any], int]] = {
 }
 """What an arm is measured on: arguments of the environment, and how many problems."""
 TRACES = int(os.environ.get("RL_TRACES", "2000"))
+LOOKED_UP = float(os.environ.get("RL_LOOKED_UP", "0.25"))
+"""Share of them that look requirements up: enough to learn how; what it is worth reinforcement finds out."""
 PLAYED = int(os.environ.get("RL_PLAYED", "400"))
 """Train problems at which the imitator plays for itself, in the arm that learns from its own solved plays."""
 SEEDS = (0, 1, 2)
@@ -97,7 +99,7 @@ def worked_attempts(work: Path, processes: int) -> None:
     began, traces = time.monotonic(), work / "traces.jsonl"
     if not traces.exists():
         args = dict(load_train_config(CONFIGS / "ordebug_sft.toml", None, ()).env.args)
-        told = write_traces(traces, n=TRACES, args=args, processes=processes)
+        told = write_traces(traces, n=TRACES, args=args, processes=processes, looked_up=LOOKED_UP)
         took = time.monotonic() - began
         print(f"{told.count} worked attempts, {told.replies:.2f} replies each, {took:.0f} s", flush=True)
 

@@ -56,7 +56,7 @@ def made_by(
 
 
 def recipe_of(config: Path, settings: Sequence[str] = ()) -> dict[str, Any]:
-    """What is learnt by a config, whether its own text says so or what is set by name; not how a machine goes about it."""
+    """What is learnt by a config, as its text or what is set by name says it; not how a machine goes about it."""
     found = load_train_config(config, None, settings).identity()
     found.get("tune", {}).pop("micro", None)
     return found

@@ -169,4 +169,10 @@ def test_recipes_are_chosen_on_problems_that_no_arm_is_measured_on() -> None:
     jobs, told = sitting.read_jobs([BENCH / "rl_tune.toml"])
     rungs = told["CHOSEN"].split("--rungs ")[1].split(",")
     assert all(rung.endswith("@select") for rung in rungs)
-    assert all("$CHOSEN" in job.run and "--label" in job.run and job.gib for job in jobs)
+    measuring = [job for job in jobs if "rl.py arm" in job.run and "--rungs ''" not in job.run]
+    assert all("$CHOSEN" in job.run and job.run.count("--rungs") == 0 for job in measuring)
+    assert all("--label" in job.run for job in measuring if "arm grpo" in job.run)  # none of them is the arm yet
+    assert all(job.gib for job in jobs)
+    recipes = [job for job in jobs if "arm grpo" in job.run]
+    assert len(recipes) == 4
+    assert sum(job.gib for job in recipes) <= 132
