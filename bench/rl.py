@@ -222,7 +222,7 @@ def _trained(
             f"{name}: what it played beforehand took {played:.0f} of its {seconds:.0f} seconds; give it more"
         )
     if seconds is not None and alone is not None:
-        steps = _whole_batches((seconds - played) / alone[0], CONFIGS / arm.config, [*given, *overrides])
+        steps = _whole_batches((seconds - played) / alone[0], CONFIGS / arm.config, [*given, *BY_TIME, *overrides])
         given += [f"tune.steps={steps}", f"tune.segment={steps}"]
     elif seconds is not None:
         given += [*BY_TIME, f"tune.seconds={seconds - played:.1f}"]

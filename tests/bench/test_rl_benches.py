@@ -462,6 +462,7 @@ def test_arms_of_equal_time_take_what_grpo_took_with_what_they_played(
         ("sft_equal_time", (0.25,), 2000),
         ("rejection_sft", (0.25, 0.01), 1872),  # 3,200 attempts beforehand, at 0.01 s each
         ("grpo", (6.0,), 84),  # two updates from each batch: a checkpoint stands after a whole one
+        ("grpo twice", (6.0,), 84),  # a batch is four steps, and the segment of the config no multiple of that
     ],
 )
 def test_arms_that_train_side_by_side_take_the_steps_that_would_fit_alone(
@@ -478,10 +479,10 @@ def test_arms_that_train_side_by_side_take_the_steps_that_would_fit_alone(
 
     monkeypatch.setattr(rl.whet, "train", train)
     monkeypatch.setattr(rl, "_own_plays", lambda work, seed, place: place / "runs" / "played")
+    arm, _, twice = name.partition(" ")
+    given = [*(["grpo.updates=2"] if arm == "grpo" else ()), *(["grpo.iterations=2"] if twice else ())]
     with pytest.raises(Reached):
-        rl._trained(
-            name, 1, tmp_path, tmp_path / "arm", ("grpo.updates=2",) if name == "grpo" else (), 500.0, alone=alone
-        )
+        rl._trained(arm, 1, tmp_path, tmp_path / "arm", given, 500.0, alone=alone)
     assert {f"tune.steps={wanted}", f"tune.segment={wanted}"} <= set(asked)
     assert not any(said.startswith("tune.seconds") for said in asked)
 
