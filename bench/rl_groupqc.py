@@ -9,8 +9,8 @@ python bench/rl_groupqc.py collect --work DIR --out results/groupqc_rl.json
 An arm is a config of examples, with what differs set by name, trained by `whet.train` and then played at temperature 0
 on the same tickets of split test, sites that no arm was trained on. An arm that is made already is left alone. Where
 the arm `rules` of the same seed has brought another book, trained weights are also played with it: the other half of
-the two by two. The ceiling knows the planted conventions and plays the same tickets. Invalid is no release, so a base
-that is seldom valid releases little: read its false releases beside its validity.
+the two by two. The ceiling knows the planted conventions and plays the same tickets. Invalid is no release, and neither is
+a verdict that never passes anything: read the base's false releases beside its validity and what it passes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ RULES = HERE / "examples" / "rules_groupqc.toml"
 SFT, GRPO = CONFIGS / "groupqc_sft.toml", CONFIGS / "groupqc_grpo.toml"
 TRAINED = {"sft": SFT, "grpo": GRPO}
 ARMS = ("base_playbook", "rules", *TRAINED)
-FIGURES = ("validity", "balanced_accuracy", "false_release")
+FIGURES = ("validity", "balanced_accuracy", "false_release", "passed")
 MEASURED = ("figures", "with_rules", "ceiling", "checklist")
 WORKED = 4
 """Worked examples of the playbook, half of them of failing tickets: without any the base does not find the form."""
@@ -151,7 +151,8 @@ def _by_name(where: str, values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def figures(parts: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """Validity, the mean of the shares that are right among passing and failing, releases among the failing.
+    """Validity, the mean of the shares that are right among passing and failing, releases among the failing, and the
+    share of the passing that are passed.
 
     The score of a limit that was reached has no parts: such a ticket is invalid, and stands on neither side.
     """
@@ -164,6 +165,7 @@ def figures(parts: Sequence[Mapping[str, float]]) -> dict[str, Any]:
         "validity": sum(part["format"] for part in known) / len(parts),
         "balanced_accuracy": (_mean(passing) + _mean(failing)) / 2,
         "false_release": released / max(1, len(failing)),
+        "passed": _mean(passing),
     }
 
 

@@ -75,11 +75,11 @@ def test_arms_of_different_seeds_are_compared_on_those_that_both_have() -> None:
 
 
 def test_the_bars_of_groupqc_are_three_and_a_base_without_chance_needs_one_seed() -> None:
-    base = {"validity": [0.4], "balanced_accuracy": [0.5], "false_release": [0.1]}
+    base = {"validity": [0.4], "balanced_accuracy": [0.5], "false_release": [0.1], "passed": [0.3]}
     ours = {"validity": [1.0, 0.999, 1.0], "balanced_accuracy": [0.8, 0.78, 0.82], "false_release": [0.2, 0.21, 0.2]}
     bars = list(results.groupqc_bars({"arms": {"base_playbook": base, "grpo": ours}}))
     assert [bar.holds for bar in bars] == [True, True, False]
-    assert "valid in 0.400" in bars[2].why
+    assert "valid in 0.400 and passes 0.300 of the sound tickets" in bars[2].why
     assert [bar.holds for bar in results.groupqc_bars({"arms": {"grpo": ours}})] == [True, None, None]
 
 
