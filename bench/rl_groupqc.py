@@ -9,8 +9,8 @@ python bench/rl_groupqc.py collect --work DIR --out results/groupqc_rl.json
 An arm is a config of examples, with what differs set by name, trained by `whet.train` and then played at temperature 0
 on the same tickets of split test, sites that no arm was trained on. An arm that is made already is left alone. Where
 the arm `rules` of the same seed has brought another book, trained weights are also played with it: the other half of
-the two by two. The ceiling knows the planted conventions and plays the same tickets. Invalid is no release, and neither is
-a verdict that never passes anything: read the base's false releases beside its validity and what it passes.
+the two by two. The ceiling knows the planted conventions and plays the same tickets. What is invalid releases nothing,
+and neither does a base that never passes: read the base's false releases beside its validity and what it passes.
 """
 
 from __future__ import annotations

@@ -13,11 +13,12 @@ python bench/sitting.py JOBS.toml... --seconds 1600 [--seeds 0 1] [--at-once 2] 
     beside = false                                 # true: does not count among those at once (no GPU, say)
     gib = 30                                       # of the GPU at its peak; --gib says how much may be promised
 
-Jobs begin in the order in which they stand, list by list and in a list seed by seed, as soon as they can. What runs
-when the time is over, or when this is interrupted, is ended with all that it began. A table says at the end what became
-of each; the exit status is the number of those that failed, or 130 after an interrupt. `--share` starts CUDA's MPS,
-under which small models share a GPU by parts and not by turns, and has torch give back memory that it does not use; it
-is stopped again at the end.
+What the list says to jobs by the environment may name other variables; what the environment says already counts before
+it. A variable in capitals that is named and set nowhere ends the sitting before it begins. Jobs begin in the order in
+which they stand, list by list and in a list seed by seed, as soon as they can. What runs when the time is over, or when
+this is interrupted, is ended with all that it began. A table says at the end what became of each; the exit status is
+the number of those that failed, or 130 after an interrupt. `--share` starts CUDA's MPS, under which small models share
+a GPU by parts and not by turns, and has torch give back memory that it does not use; it is stopped again at the end.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -184,6 +186,33 @@ def read_jobs(paths: Sequence[Path], seeds: Sequence[int] = (0, 1, 2)) -> tuple[
     return jobs, told
 
 
+NAMED = re.compile(r"\$(?:([A-Z_][A-Z0-9_]*)\b|\{([A-Z_][A-Z0-9_]*)\})")
+"""A variable as a shell spells it."""
+
+
+def settled(jobs: Sequence[Job], told: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+    """What a list tells its jobs, with the variables that it names put in: a shell does not look into those for more.
+
+    What is `known` counts before what the list says. All that is named must be there, or a job would run without it.
+    """
+    whole = dict(told) | dict(known)
+    asked = {name for text in (*told.values(), *(job.run for job in jobs)) for name in named(text)}
+    if missing := sorted(asked - whole.keys()):
+        raise SystemExit(f"set {', '.join(missing)} first, to nothing where nothing is meant: jobs are told by them")
+
+    def put_in(at: re.Match[str]) -> str:
+        return whole[at[1] or at[2]]
+
+    for _ in told:  # at most as many deep as there are
+        whole |= {name: NAMED.sub(put_in, whole[name]) for name in told}
+    return {name: whole[name] for name in told}
+
+
+def named(text: str) -> set[str]:
+    """The variables that a text names."""
+    return {plain or braced for plain, braced in NAMED.findall(text)}
+
+
 def _for_seeds(listed: Sequence[Mapping[str, Any]], seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Jobs whose name has a seed in it, once for each; others once, in their place among those of the first."""
     for at, seed in enumerate(seeds):
@@ -214,10 +243,11 @@ def main() -> int:
     larger = [job.name for job in jobs if job.gib > given.gib]
     if larger:
         parser.error(f"--gib {given.gib:g}: {larger[0]} alone takes more")
+    os.environ.update(settled(jobs, told, os.environ))
     given.logs.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with sharing(given.share) as shared:
-        os.environ.update(told | dict(os.environ) | shared)
+        os.environ.update(shared)
         sitting = Sitting(jobs, given.seconds, given.logs, given.at_once, given.gib)
         interrupted = not _worked(sitting)
     for job in sitting.jobs:

@@ -65,6 +65,33 @@ def test_jobs_are_told_what_the_list_says_and_the_environment_does_not(tmp_path:
     assert (tmp_path / "a.txt").read_text() == "1 shell\n"
 
 
+def test_what_a_list_says_may_name_variables_and_one_that_is_set_nowhere_ends_the_sitting(tmp_path: Path) -> None:
+    """A shell puts a variable in and does not look into it for more: such jobs ended at once with '$T' for a number."""
+    listed = tmp_path / "jobs.toml"
+    listed.write_text(
+        "[env]\nARM = '--seconds $T $MORE'\nMORE = '--work ${W}'\n"
+        "[[job]]\nname = 'a'\nrun = 'for word in $ARM; do echo $word; done'\ntakes = 1\n"
+    )
+    command = [sys.executable, sitting.__file__, str(listed), "--seconds", "9", "--logs", str(tmp_path / "logs")]
+    env = {name: value for name, value in os.environ.items() if name not in ("T", "W", "MORE")}
+    made = subprocess.run(command, env=env | {"T": "3"}, check=False, capture_output=True, text=True)
+    assert made.returncode == 1
+    assert made.stderr.splitlines()[-1].startswith("set W first")
+    assert not (tmp_path / "logs").exists()
+    subprocess.run(command, env=env | {"T": "3", "W": "there"}, check=True, capture_output=True)
+    assert (tmp_path / "logs" / "a.txt").read_text().split() == ["--seconds", "3", "--work", "there"]
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted(BENCH.glob("rl_*.toml"))])
+def test_the_lists_name_what_must_be_set_and_nothing_stays_a_variable(name: str) -> None:
+    jobs, told = sitting.read_jobs([BENCH / f"{name}.toml"])
+    header = (BENCH / f"{name}.toml").read_text().split("[env]")[0]
+    named = {word for text in (*told.values(), *(job.run for job in jobs)) for word in sitting.named(text)} - set(told)
+    assert named
+    assert all(f"{word}=" in header for word in named)
+    assert not any("$" in value for value in sitting.settled(jobs, told, dict.fromkeys(named, "1")).values())
+
+
 def test_a_job_that_can_never_have_its_memory_is_refused(tmp_path: Path) -> None:
     listed = tmp_path / "jobs.toml"
     listed.write_text('[[job]]\nname = "a"\nrun = "true"\ntakes = 1\ngib = 50\n')
