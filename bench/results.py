@@ -10,7 +10,7 @@ python bench/results.py [--results DIR] [--docs DIR] [--check]
 | `soup_rl.json` | `arms.ARM.RUNG.FIGURE`: a list with one value for each seed |
 | `throughput.json` | `batches.NAME.sides.SIDE`: seconds, tokens a second and memory of a step |
 | `causes.json` | by the first word of a bar that is missed, its most likely cause, in words: written by hand |
-| `adversaries.json` | what ordebug's adversaries repair, by name |
+| `adversaries.json` | what ordebug's adversaries do on its problems: `repaired` and `pointing`, by name and rung |
 
 each with `configs`, `versions`, `device` and `seconds`. Nothing is computed here but means, differences and intervals:
 a difference is taken seed by seed, and its interval is Student's over the seeds, so that three of them say as little as
@@ -134,8 +134,7 @@ def ordebug_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
     ]
     lines += ["**Overall**", "", *table(["arm", *rest], rows)]
     lines += few_seeds(data, RUNGS[:-1])
-    for name, share in sorted(data.get("adversaries", {}).items()):
-        lines.append(f"Beside them, {name}: {share:.3f}.")
+    lines += _programs(data.get("adversaries", {}))
     series: dict[str, list[SeedMean | None]] = {}
     for arm in ORDEBUG_ARMS:
         found = [values_at(data, "arms", arm, rung, "repaired_at_10") for rung in LADDER]
@@ -143,6 +142,29 @@ def ordebug_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
             series[WORDS[arm]] = [mean_of(values) if values else None for values in found]
     return lines + made_with(data), [
         Picture("results-ordebug.svg", "ordebug: repaired within ten steps", LADDER, series)
+    ]
+
+
+def _programs(found: Mapping[str, Any]) -> list[str]:
+    """What programs that learn nothing do on the same problems."""
+    if not found:
+        return []
+    shares = []
+    for name, by_rung in (*found["repaired"].items(), *found["pointing"].items()):
+        whole = {"overall": statistics.fmean(by_rung[rung] for rung in LADDER)} if by_rung.keys() >= {*LADDER} else {}
+        known = by_rung | whole
+        shares.append([name, *(f"{known[rung]:.3f}" if rung in known else "missing" for rung in RUNGS)])
+    played = len(found["repaired"])
+    return [
+        "**Programs that learn nothing, on the same problems**, repaired within ten steps. `search` is told when it "
+        "has the repair, `oracle` knows it. A compiler that knows how tables are written holds each line against the "
+        "model: such a table is hard for a reader, not for a program that has its grammar.",
+        "",
+        *table(["program", *RUNGS], shares[:played]),
+        "Without the specification a solver names suspects, and a finger points at one element: how often that is "
+        "something wrong, to be held beside localisation_recall.",
+        "",
+        *table(["finger", *RUNGS], shares[played:]),
     ]
 
 

@@ -27,6 +27,7 @@ pytest.importorskip("highspy")
 import offline_site  # noqa: E402
 import rl  # noqa: E402
 import rl_ablation  # noqa: E402
+import rl_adversaries  # noqa: E402
 import rl_arm  # noqa: E402
 import rl_groupqc  # noqa: E402
 import rl_problems  # noqa: E402
@@ -276,6 +277,19 @@ def test_a_recipe_is_what_is_learnt_and_not_how_a_machine_goes_about_it(tmp_path
     assert mark(config=other) == mark("tune.lr=0.5") != plain  # said by the config, or by name
     shown.write_text("another")
     assert mark() != plain
+
+
+def test_programs_are_asked_about_the_very_problems_that_arms_are_measured_on() -> None:
+    jobs = list(rl_adversaries._jobs("tiny"))
+    args, split, n = rl_problems.rung_of("tiny")
+    env = rl_problems.FAMILY.build("", "", args)
+    asked = sorted(index for _, part in jobs for index in part)
+    assert asked == sorted(rl_problems.stratified_sample(env, split, n, 0))
+    assert (split, args["max_steps"]) == ("test", 10)
+    said = rl_adversaries.looked_at(("tiny", asked[:4]))
+    assert [one["repaired"]["oracle"] for one in said] == [1.0] * 4
+    assert all(0 < one["pointing"]["chance"] <= 1 for one in said)
+    assert set(said[0]["repaired"]) == {*rl_adversaries.POLICIES, rl_adversaries.COMPILER}
 
 
 def test_what_was_tried_under_a_label_is_an_arm_once_the_config_says_the_same(tmp_path: Path) -> None:

@@ -118,6 +118,19 @@ def test_presets_and_curricula_are_compared_under_the_seeds_that_both_have() -> 
     assert "primer +0.100 (1 of 3 seeds)" in results.page({"soup_rl": {"arms": arms}})[0]
 
 
+def test_programs_that_learn_nothing_stand_beside_the_arms() -> None:
+    ladder = {"tiny": 0.1, "small": 0.2, "medium": 0.3, "hard": 0.0, "held_out": 0.9}
+    found = {
+        "repaired": {"greedy": {"tiny": 0.1, "small": 0.25}, "random": ladder},
+        "pointing": {"chance": {"tiny": 0.468}},
+    }
+    text = results.page({"ordebug_rl": arms_of(**FULL) | {"adversaries": found}})[0]
+    assert "| greedy | 0.100 | 0.250 | missing | missing | missing | missing |" in text
+    assert "| random | 0.100 | 0.200 | 0.300 | 0.000 | 0.900 | 0.150 |" in text  # overall: over the ladder
+    assert "| chance | 0.468 | missing |" in text
+    assert "Programs that learn nothing" not in results.page({"ordebug_rl": arms_of(**FULL)})[0]
+
+
 def test_a_bar_that_is_missed_stands_with_its_cause() -> None:
     found = {"ordebug_rl": arms_of(**FULL | {"grpo": [0.40, 0.43, 0.41]})}
     assert "**is missed**" in results.page(found)[0]
