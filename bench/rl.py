@@ -388,6 +388,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, help="of training; arms of equal time take those of grpo by default")
     parser.add_argument("--alone", type=float, nargs="+", help="seconds of a step, and of an attempt, without company")
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="warm, adopt: of these alone")
+    parser.add_argument(
+        "--tasks", type=int, nargs="+", default=(), help="warm, adopt: numbers of train tasks that are set"
+    )
     parser.add_argument("--in-turn", action="store_true", help="wait for other trainings in the same work folder")
     given, work = read_arm_options(parser)
     rungs = [name for name in given.rungs.split(",") if name]
@@ -398,9 +401,9 @@ def main() -> None:
             parser.error(f"--rungs: there is no {name}; there are {', '.join(RUNGS)}, each also as NAME@select")
     if given.what == "warm":
         worked_attempts(work, given.processes)
-        warm(work, given.processes, rungs, given.seeds)
+        warm(work, given.processes, rungs, given.seeds, given.tasks)
     elif given.what == "adopt":
-        sys.exit(min(1, adopt(work, rungs, given.seeds)))
+        sys.exit(min(1, adopt(work, rungs, given.seeds, given.tasks)))
     elif given.what == "collect":
         collect(work, given.out)
     elif given.what == "choose":

@@ -62,8 +62,11 @@ def rung_of(name: str) -> tuple[dict[str, Any], Any, int]:
     return args | TABLE, split or "test", n
 
 
-def wanted(rungs: Sequence[str], seeds: Sequence[int] = SEEDS) -> Iterator[Wanted]:
-    """Every problem that arms under these seeds will ask for."""
+def wanted(rungs: Sequence[str], seeds: Sequence[int] = SEEDS, tasks: Sequence[int] = ()) -> Iterator[Wanted]:
+    """Every problem that arms under these seeds will ask for.
+
+    `tasks`: where a recipe sets another number of train tasks than its config, that number; they are other problems.
+    """
     for name in rungs:
         args, split, n = rung_of(name)
         yield args, split, stratified_sample(FAMILY.build("", "", args), split, n, 0)
@@ -73,14 +76,18 @@ def wanted(rungs: Sequence[str], seeds: Sequence[int] = SEEDS) -> Iterator[Wante
             yield args, "select", stratified_sample(env, "select", config.train.select, seed)
             yield args, "train", stratified_sample(env, "train", config.train.tasks, seed)
             yield args, "train", stratified_sample(env, "train", PLAYED, seed)
+            if config.learner == "grpo":
+                yield from ((args, "train", stratified_sample(env, "train", count, seed)) for count in tasks)
 
 
-def warm(work: Path, processes: int, rungs: Sequence[str], seeds: Sequence[int] = SEEDS) -> None:
+def warm(
+    work: Path, processes: int, rungs: Sequence[str], seeds: Sequence[int] = SEEDS, tasks: Sequence[int] = ()
+) -> None:
     """Every problem that arms will ask for, into the cache; by what they were named, into the work folder."""
     began = time.monotonic()
     jobs = [
         (args, split, part)
-        for args, split, indices in wanted(rungs, seeds)
+        for args, split, indices in wanted(rungs, seeds, tasks)
         for part in in_parts(sorted(set(indices)), 10)
     ]  # fmt: skip
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
@@ -104,7 +111,7 @@ def worked_attempts(work: Path, processes: int) -> None:
         print(f"{told.count} worked attempts, {told.replies:.2f} replies each, {took:.0f} s", flush=True)
 
 
-def adopt(work: Path, rungs: Sequence[str], seeds: Sequence[int] = SEEDS) -> int:
+def adopt(work: Path, rungs: Sequence[str], seeds: Sequence[int] = SEEDS, tasks: Sequence[int] = ()) -> int:
     """File problems that were made elsewhere under the names that they have here; how many are missing."""
     began, ours = time.monotonic(), generator()
     try:
@@ -117,7 +124,7 @@ def adopt(work: Path, rungs: Sequence[str], seeds: Sequence[int] = SEEDS) -> int
         raise SystemExit(f"{work}: its problems are of another generator or solver than the one here; make them anew")
     store = cache.Cache(cache.default_folder())
     known = filed = missing = 0
-    for args, split, indices in wanted(rungs, seeds):
+    for args, split, indices in wanted(rungs, seeds, tasks):
         env = FAMILY.build("", "", args)
         assert isinstance(env, OrDebug)
         for index in indices:

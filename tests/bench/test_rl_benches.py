@@ -279,6 +279,19 @@ def test_a_recipe_is_what_is_learnt_and_not_how_a_machine_goes_about_it(tmp_path
     assert mark() != plain
 
 
+def test_train_tasks_of_another_number_are_other_problems_and_made_beforehand_too() -> None:
+    """800 of the tasks are not the first 800 of 2,400: made in the middle of a training they took more time than it."""
+    plain, more = (
+        {(json.dumps(args, sort_keys=True), split, index) for args, split, indices in found for index in indices}
+        for found in (rl_problems.wanted(["tiny"], [0]), rl_problems.wanted(["tiny"], [0], [800]))
+    )
+    assert plain < more
+    config = load_train_config(rl.CONFIGS / "ordebug_grpo.toml", None, ("train.tasks=800",))
+    env = rl_problems.FAMILY.build("", "", config.env.args)
+    args = json.dumps(config.env.args, sort_keys=True)
+    assert {(args, "train", index) for index in rl_problems.stratified_sample(env, "train", 800, 0)} <= more
+
+
 def test_programs_are_asked_about_the_very_problems_that_arms_are_measured_on() -> None:
     jobs = list(rl_adversaries._jobs("tiny"))
     args, split, n = rl_problems.rung_of("tiny")
@@ -530,7 +543,7 @@ def test_problems_of_another_machine_are_filed_under_their_names_here(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     args = {"size": "tiny", "subtlety": "near", "type": "D", "spec": "table"}
-    monkeypatch.setattr(rl_problems, "wanted", lambda rungs, seeds: iter([(args, "test", (0, 1))]))
+    monkeypatch.setattr(rl_problems, "wanted", lambda *_: iter([(args, "test", (0, 1))]))
     monkeypatch.setattr(rl_problems.cache, "generator_digest", lambda: "theirs")
     rl_problems.cache._certified.cache_clear()
     rl_problems.make_problems((args, "test", (0,)))
