@@ -60,7 +60,7 @@ def read_results(folder: Path) -> dict[str, Any]:
         except ValueError as error:
             raise ResultsError(f"{file}: is no JSON ({error}); collect it again") from None
         if isinstance(data, dict) and data.get("toy"):
-            raise ResultsError(f"{file}: made with --toy, which shows nothing; take it away")
+            raise ResultsError(f"{file}: made with --toy, or of rehearsed arms, which shows nothing; take it away")
         found[name] = {"presets": data} if isinstance(data, list) else data
     if "adversaries" in found and "ordebug_rl" in found:
         found["ordebug_rl"] = found["ordebug_rl"] | {"adversaries": found["adversaries"]}

@@ -32,6 +32,8 @@ SETTING = re.compile(r"[a-z_]+(\.\w+)+=")
 """What is set by name; what else a recipe is told by (seconds, digests) reads otherwise."""
 SHARED = "CUDA_MPS_PIPE_DIRECTORY"
 """What a process is told under which others use the same GPU (bench/sitting.py --share)."""
+REHEARSAL = ("RL_BASE", "RL_N", "RL_TRACES", "RL_PLAYED", "RL_TOKENS")
+"""Variables that make an arm small, to see that it works: it is marked, and stands in no table beside others."""
 Told = Mapping[str, Any]
 Key = tuple[str, int]
 """An arm's name and its seed."""
@@ -56,8 +58,12 @@ def made_by(
 
 
 def recipe_of(config: Path, settings: Sequence[str] = ()) -> dict[str, Any]:
-    """What is learnt by a config, as its text or what is set by name says it; not how a machine goes about it."""
-    found = load_train_config(config, None, settings).identity()
+    """What is learnt by a config, as its text or what is set by name says it; not how a machine goes about it.
+
+    The context counts: what does not fit into it is not learnt.
+    """
+    made = load_train_config(config, None, settings)
+    found = made.identity() | {"context": made.control.target.context}
     found.get("tune", {}).pop("micro", None)
     return found
 
@@ -97,9 +103,11 @@ def weights_digest(adapter: Path) -> str:
 
 
 def keep(place: Path, told: Told) -> None:
-    """What is known of an arm so far."""
+    """What is known of an arm so far; once a part of it was rehearsed, that is what it is."""
     place.mkdir(parents=True, exist_ok=True)
-    (place / "arm.json").write_text(json.dumps(told, indent=1))
+    small = {name: os.environ[name] for name in REHEARSAL if name in os.environ}
+    marked = {"toy": small} if small else {}
+    (place / "arm.json").write_text(json.dumps({**told, **marked}, indent=1))
 
 
 def weights_of(work: Path, name: str, seed: int) -> Path:
@@ -166,6 +174,9 @@ def agreeing(
     """
     new = {_key(told): told for told in fresh}
     made = {_key(told): told for told in held} | new
+    if len({bool(told.get("toy")) for told in made.values()}) > 1:
+        toys = {key: told for key, told in made.items() if told.get("toy")}
+        raise SystemExit(f"a rehearsal stands in no table with results; collect it by itself: {_by(toys, 'toy')}")
     worlds = {told.get("environment", "") for told in new.values()}
     if len(worlds) > 1:
         raise SystemExit(f"arms of {len(worlds)} environments are in one folder: {_by(new, 'environment')}")
@@ -206,9 +217,10 @@ def _by(made: Mapping[Key, Told], what: str) -> str:
 
 
 def circumstances(made: Iterable[Told]) -> dict[str, Any]:
-    """Of all arms together: recipes, versions and machines."""
+    """Of all arms together: recipes, versions and machines, and whether they are a rehearsal."""
     told = list(made)
     return {
+        **({"toy": True} if any(arm.get("toy") for arm in told) else {}),
         "configs": _sets((arm["arm"], arm["config_hash"]) for arm in told if arm.get("config_hash")),
         "versions": _sets(pair for arm in told for pair in arm.get("versions", {}).items()),
         "device": ", ".join(sorted({arm["device"] for arm in told if arm.get("device")})),

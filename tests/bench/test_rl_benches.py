@@ -270,6 +270,7 @@ def test_a_recipe_is_what_is_learnt_and_not_how_a_machine_goes_about_it(tmp_path
 
     plain = mark()
     assert mark("control.target.cache=8", "tune.micro=4") == plain
+    assert mark("control.target.context=1024") != plain  # what does not fit is not learnt
     assert mark("tune.lr=0.5", "grpo.updates=5") == mark("grpo.updates=5", "tune.lr=0.5") != plain
     assert plain not in (mark("seconds=450"), mark(learnt=None))
     other = tmp_path / "other.toml"
@@ -277,6 +278,28 @@ def test_a_recipe_is_what_is_learnt_and_not_how_a_machine_goes_about_it(tmp_path
     assert mark(config=other) == mark("tune.lr=0.5") != plain  # said by the config, or by name
     shown.write_text("another")
     assert mark() != plain
+
+
+def test_a_rehearsal_is_marked_and_stands_in_no_table_with_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three problems and a tiny model were taken for seed 0 of the table, and the true arms of other seeds left out."""
+    rl_records.keep(tmp_path / "true" / "sft_0", an_arm("sft", 0, rungs={}))
+    monkeypatch.setenv("RL_N", "3")
+    rl_records.keep(tmp_path / "small" / "sft_1", an_arm("sft", 1, rungs={}))
+    monkeypatch.delenv("RL_N")
+    [small] = rl_records.arms_of(tmp_path / "small")
+    rl_records.keep(tmp_path / "small" / "sft_1", small)  # gone on with as a true one
+    out = tmp_path / "results" / "ordebug_rl.json"
+    rl.collect(tmp_path / "true", out)
+    before = out.read_bytes()
+    with pytest.raises(SystemExit, match=r"a rehearsal stands in no table .* sft_1 \(.*RL_N"):
+        rl.collect(tmp_path / "small", out)
+    assert out.read_bytes() == before
+    out.unlink()
+    rl.collect(tmp_path / "small", out)
+    with pytest.raises(results.ResultsError, match="rehearsed arms"):
+        results.read_results(out.parent)
 
 
 def test_train_tasks_of_another_number_are_other_problems_and_made_beforehand_too() -> None:
