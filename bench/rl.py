@@ -18,10 +18,12 @@ one trains while it is measured (bench/rl_seed.toml).
 Where arms train side by side (under CUDA MPS, say) a clock says nothing of what one took. `--alone S` is what a step
 of it takes when it is alone on that machine (`bench/rl_step.py --whole`): its seconds are its steps times that, and an
 arm of equal time takes as many steps as would fit. `--alone S P`: P likewise of an attempt that is played beforehand.
+For either number stands a file that `rl_step.py --json` wrote as well.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import fcntl
 import gc
@@ -381,12 +383,28 @@ def _by_rung(made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def seconds_alone(said: str) -> float:
+    """A number of seconds, or the file of `rl_step.py --json` in which it stands."""
+    try:
+        return float(said)
+    except ValueError:
+        pass
+    try:
+        return float(json.loads(Path(said).read_text())["alone"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise argparse.ArgumentTypeError(
+            f"{said} is neither seconds nor a file of rl_step.py --json of two batches or more"
+        ) from None
+
+
 def main() -> None:
     parser = arm_parser(__doc__, ("warm", "adopt", "arm", "choose", "collect"), tuple(ARMS), "ordebug_rl.json")
     parser.add_argument("--rungs", default=",".join(RUNGS))
     parser.add_argument("--checkpoint", type=Path, help="of a training that was cut short: measured as it is")
     parser.add_argument("--seconds", type=float, help="of training; arms of equal time take those of grpo by default")
-    parser.add_argument("--alone", type=float, nargs="+", help="seconds of a step, and of an attempt, without company")
+    parser.add_argument(
+        "--alone", type=seconds_alone, nargs="+", help="seconds of a step, and of an attempt, without company; or files"
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="warm, adopt: of these alone")
     parser.add_argument(
         "--tasks", type=int, nargs="+", default=(), help="warm, adopt: numbers of train tasks that are set"

@@ -6,7 +6,8 @@ A training by a config as it stands, without a gate, of so many batches of attem
 from outside. Seconds are of a clock, with the GPU waited for at the end of each part; what is left of the plays is the
 host's. In a training the host works beside the GPU: `--whole` says what a batch takes then. `--profile` has two more
 batches looked at by torch's profiler, one while it plays and one while it learns, and names the kernels that took most.
-The first batch records graphs and compiles kernels: leave it out.
+The first batch records graphs and compiles kernels: leave it out. What a step took in the others is said at the end,
+and stands as `alone` in the file that `--json` names, which `bench/rl.py --alone FILE` reads.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import argparse
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -216,6 +218,12 @@ def told(number: int, batch: BatchTimes, attempts: int) -> str:
     return f"batch {number}: {batch.ended - batch.began:.2f} s; {found}; {plays}, {rest}"
 
 
+def alone_of(batches: Sequence[BatchTimes], steps: int) -> float | None:
+    """What a step took, of so many from a batch; None of a single batch, which records and compiles."""
+    later = [batch.ended - batch.began for batch in batches[1:]]
+    return round(fmean(later) / steps, 3) if later else None
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("config", type=Path)
@@ -237,7 +245,8 @@ def main() -> None:
     if given.profile and not torch.cuda.is_available():
         parser.error("--profile names kernels of a GPU, and there is none here")
     last = given.batches + 2 * given.profile
-    steps = last * config.grpo.updates * config.grpo.iterations
+    each = config.grpo.updates * config.grpo.iterations
+    steps = last * each
     if given.profile:
         begin_profiler()
     looked = (given.batches + 1, last) if given.profile else (None, None)
@@ -253,9 +262,12 @@ def main() -> None:
         print({key: round(value, 4) for key, value in row.items() if isinstance(value, int | float)})
     if torch.cuda.is_available():
         print(_memory())
+    alone = alone_of(watch.batches[: given.batches], each)
+    if alone is not None:
+        print(f"a step took {alone} s")
     if given.json:
         batches = [asdict(batch) for batch in watch.batches]
-        given.json.write_text(json.dumps({"batches": batches, "log": log}, indent=1))
+        given.json.write_text(json.dumps({"alone": alone, "batches": batches, "log": log}, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Jobs on a machine that is there for a while: each begins when those before it have ended and it will still fit.
 
-python bench/sitting.py JOBS.toml... --seconds 1600 [--seeds 0 1] [--at-once 2] [--gib 130] [--share] [--logs DIR]
+python bench/sitting.py JOBS.toml... --seconds 1600 [--seeds 0 1] [--only 'sft_*' ...] [--at-once 2] [--gib 130]
+                        [--share] [--logs DIR]
 
     [env]
     RL_SLOTS = "640"                               # for all jobs, where the environment does not say otherwise
@@ -19,6 +20,9 @@ which they stand, list by list and in a list seed by seed, as soon as they can. 
 this is interrupted, is ended with all that it began. A table says at the end what became of each; the exit status is
 the number of those that failed, or 130 after an interrupt. `--share` starts CUDA's MPS, under which small models share
 a GPU by parts and not by turns, and has torch give back memory that it does not use; it is stopped again at the end.
+Do not kill one of several jobs that share: MPS takes the others down with a process that dies while it computes.
+`--only` works off the jobs whose names fit a pattern, those of the first pattern first; what the others would have made
+is taken to be there.
 """
 
 from __future__ import annotations
@@ -34,7 +38,8 @@ import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -213,14 +218,29 @@ def named(text: str) -> set[str]:
     return {plain or braced for plain, braced in NAMED.findall(text)}
 
 
+def chosen(jobs: Sequence[Job], patterns: Sequence[str]) -> list[Job]:
+    """Those whose names fit, pattern by pattern, without their bonds to the others; all where no pattern is given."""
+    if not patterns:
+        return list(jobs)
+    fit = {pattern: [job for job in jobs if fnmatchcase(job.name, pattern)] for pattern in patterns}
+    if idle := [pattern for pattern, found in fit.items() if not found]:
+        raise SystemExit(f"--only {idle[0]}: no job is called so; there are {', '.join(job.name for job in jobs)}")
+    left = {job.name: job for found in fit.values() for job in found}
+    return [replace(job, after=[name for name in job.after if name in left]) for job in left.values()]
+
+
 def _for_seeds(listed: Sequence[Mapping[str, Any]], seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Jobs whose name has a seed in it, once for each; others once, in their place among those of the first."""
+    """Jobs whose name has a seed in it, once for each; others once, in their place among those of the first.
+
+    What these come after is that of every seed.
+    """
     for at, seed in enumerate(seeds):
         for given in listed:
             if SEED in given.get("name", ""):
                 yield {key: _under(seed, value) for key, value in given.items()}
             elif at == 0:
-                yield dict(given)
+                after = [name.replace(SEED, str(each)) for name in given.get("after", ()) for each in seeds]
+                yield dict(given) | {"after": list(dict.fromkeys(after))}
 
 
 def _under(seed: int, value: Any) -> Any:
@@ -234,12 +254,14 @@ def main() -> int:
     parser.add_argument("jobs", type=Path, nargs="+")
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="of jobs that stand for several")
+    parser.add_argument("--only", nargs="+", default=[], metavar="PATTERN", help="these jobs alone, such as 'sft_*'")
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--gib", type=float, default=math.inf, help="of the GPU's memory, for all jobs that say theirs")
     parser.add_argument("--share", action="store_true", help="start CUDA's MPS for the jobs")
     parser.add_argument("--logs", type=Path, default=Path("logs"))
     given = parser.parse_args()
     jobs, told = read_jobs(given.jobs, given.seeds)
+    jobs = chosen(jobs, given.only)
     larger = [job.name for job in jobs if job.gib > given.gib]
     if larger:
         parser.error(f"--gib {given.gib:g}: {larger[0]} alone takes more")

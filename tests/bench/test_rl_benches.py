@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +34,7 @@ import rl_groupqc  # noqa: E402
 import rl_problems  # noqa: E402
 import rl_records  # noqa: E402
 import rl_soup  # noqa: E402
+import rl_step  # noqa: E402
 import sitting  # noqa: E402
 import soup_author  # noqa: E402
 import together  # noqa: E402
@@ -252,6 +254,20 @@ def test_an_arm_that_lacks_what_it_begins_with_says_what_to_make(tmp_path: Path,
     assert made.returncode == 1
     assert told in made.stderr.splitlines()[-1]
     assert "Traceback" not in made.stderr
+
+
+def test_what_a_step_takes_alone_is_read_from_the_file_of_its_measurement(tmp_path: Path) -> None:
+    batches = [rl_step.BatchTimes(began, ended) for began, ended in ((0.0, 40.0), (41.0, 57.0), (57.0, 75.0))]
+    assert rl_step.alone_of(batches, 4) == 4.25  # the first one records graphs
+    assert rl_step.alone_of(batches[:1], 4) is None
+    told = tmp_path / "step.json"
+    told.write_text(json.dumps({"alone": rl_step.alone_of(batches, 4)}))
+    assert rl.seconds_alone(str(told)) == 4.25
+    assert rl.seconds_alone("0.01") == 0.01
+    told.write_text(json.dumps({"alone": None}))
+    for said in (str(told), str(tmp_path / "none.json")):
+        with pytest.raises(ArgumentTypeError, match="neither seconds nor a file"):
+            rl.seconds_alone(said)
 
 
 def test_arms_of_one_sitting_that_disagree_are_refused() -> None:

@@ -160,7 +160,7 @@ def test_a_job_with_a_seed_in_its_name_stands_for_one_of_each(tmp_path: Path) ->
     first.write_text(
         "[env]\nROOM = 1\n"
         '[[job]]\nname = "sft_{seed}"\nrun = "echo {seed} $ROOM"\ntakes = 1\n'
-        '[[job]]\nname = "base"\nrun = "true"\ntakes = 1\n'
+        '[[job]]\nname = "base"\nrun = "true"\ntakes = 1\nafter = ["sft_{seed}"]\n'
         '[[job]]\nname = "grpo_{seed}"\nrun = "echo {seed}"\ntakes = 1\nafter = ["sft_{seed}", "base"]\n'
     )
     second.write_text('[env]\nROOM = 1\n[[job]]\nname = "last"\nrun = "true"\ntakes = 1\nafter = ["grpo_3"]\n')
@@ -168,9 +168,25 @@ def test_a_job_with_a_seed_in_its_name_stands_for_one_of_each(tmp_path: Path) ->
     assert told == {"ROOM": "1"}
     assert [job.name for job in jobs] == ["sft_3", "base", "grpo_3", "sft_5", "grpo_5", "last"]
     assert [jobs[3].run, *jobs[4].after] == ["echo 5 $ROOM", "sft_5", "base"]
+    assert jobs[1].after == ["sft_3", "sft_5"]
     second.write_text(second.read_text().replace("ROOM = 1", "ROOM = 2"))
     with pytest.raises(SystemExit, match="ROOM is 2 here and 1 in a list before"):
         sitting.read_jobs([first, second])
+
+
+def test_jobs_that_fit_a_pattern_run_in_its_order_and_wait_for_none_of_the_others(tmp_path: Path) -> None:
+    jobs = [
+        sitting.Job("sft_0", "exit 1", 1.0),
+        sitting.Job("grpo_0", "true", 1.0, after=["sft_0", "step"]),
+        sitting.Job("step", "true", 1.0, after=["sft_0"]),
+        sitting.Job("grpo_1", "true", 1.0),
+    ]
+    left = sitting.chosen(jobs, ["step", "grpo_?"])
+    assert [(job.name, job.after) for job in left] == [("step", []), ("grpo_0", ["step"]), ("grpo_1", [])]
+    assert set(worked(left, tmp_path).values()) == {"done"}
+    assert sitting.chosen(jobs, []) == jobs
+    with pytest.raises(SystemExit, match=r"--only base: no job is called so; there are sft_0, grpo_0, step, grpo_1"):
+        sitting.chosen(jobs, ["grpo_*", "base"])
 
 
 def listed(name: str, seeds: Sequence[int] = (0, 1, 2)) -> dict[str, sitting.Job]:
@@ -180,10 +196,13 @@ def listed(name: str, seeds: Sequence[int] = (0, 1, 2)) -> dict[str, sitting.Job
 def test_the_list_of_ordebug_has_every_arm_trained_and_measured() -> None:
     jobs = listed("rl_seed", [1])
     later = {"grpo", "sft_equal_time", "rejection_sft", "grpo_one_step"}
-    assert set(jobs) == {"base", "sft_1", "sft_measured_1", *(f"{arm}_1" for arm in later)}
+    assert set(jobs) == {"base", "step", "sft_1", "sft_measured_1", *(f"{arm}_1" for arm in later)}
     assert "arm sft " in jobs["sft_1"].run
     assert "--rungs ''" in jobs["sft_1"].run
-    assert jobs["sft_measured_1"].after == ["sft_1"]
+    assert jobs["sft_measured_1"].after == ["sft_1", "step"]  # what a step takes alone is taken while nothing else runs
+    assert jobs["step"].gib == 130
+    assert "--json $W/step.json" in jobs["step"].run
+    assert "--alone $W/step.json" in jobs["grpo_1"].run
     for arm in later:
         run = jobs[f"{arm}_1"].run
         assert f"arm {arm} --seed 1 " in run
@@ -201,5 +220,5 @@ def test_recipes_are_chosen_on_problems_that_no_arm_is_measured_on() -> None:
     assert all("--label" in job.run for job in measuring if "arm grpo" in job.run)  # none of them is the arm yet
     assert all(job.gib for job in jobs)
     recipes = [job for job in jobs if "arm grpo" in job.run]
-    assert len(recipes) == 4
+    assert len(recipes) == 3
     assert sum(job.gib for job in recipes) <= 132
