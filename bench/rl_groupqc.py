@@ -48,7 +48,10 @@ MEASURED = ("figures", "with_rules", "ceiling", "checklist")
 WORKED = 4
 """Worked examples of the playbook, half of them of failing tickets: without any the base does not find the form."""
 PLAYED = ("target.sampling.temperature=0", "target.sampling.max_tokens=96")
-ROOM = ("control.target.slots=64", f"control.target.context={os.environ.get('RL_CONTEXT', '4096')}")
+ROOM = (
+    f"control.target.slots={os.environ.get('RL_SLOTS', '64')}",
+    f"control.target.context={os.environ.get('RL_CONTEXT', '4096')}",
+)
 SEARCH = (
     *PLAYED,
     *ROOM,
