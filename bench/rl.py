@@ -28,6 +28,7 @@ import asyncio
 import fcntl
 import gc
 import json
+import math
 import os
 import sys
 import time
@@ -386,15 +387,17 @@ def _by_rung(made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def seconds_alone(said: str) -> float:
     """A number of seconds, or the file of `rl_step.py --json` in which it stands."""
     try:
-        return float(said)
+        found = float(said)
     except ValueError:
-        pass
-    try:
-        return float(json.loads(Path(said).read_text())["alone"])
-    except (OSError, ValueError, KeyError, TypeError):
-        raise argparse.ArgumentTypeError(
-            f"{said} is neither seconds nor a file of rl_step.py --json of two batches or more"
-        ) from None
+        try:
+            found = float(json.loads(Path(said).read_text())["alone"])
+        except (OSError, ValueError, KeyError, TypeError):
+            raise argparse.ArgumentTypeError(
+                f"{said} is neither seconds nor a file of rl_step.py --json of two batches or more"
+            ) from None
+    if not 0 < found < math.inf:
+        raise argparse.ArgumentTypeError(f"{said}: nothing takes {found:g} s; give what it takes alone")
+    return found
 
 
 def main() -> None:

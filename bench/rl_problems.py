@@ -41,7 +41,7 @@ RUNGS: dict[str, tuple[dict[str, Any], int]] = {
 """What an arm is measured on: arguments of the environment, and how many problems."""
 TRACES = int(os.environ.get("RL_TRACES", "2000"))
 LOOKED_UP = float(os.environ.get("RL_LOOKED_UP", "1"))
-"""Share of them that look requirements up: with all, imitation repairs more, and reinforcement from there is faster."""
+"""Share of them that look requirements up: with all, imitation repaired more, and reinforcement rose faster."""
 PLAYED = int(os.environ.get("RL_PLAYED", "400"))
 """Train problems at which the imitator plays for itself, in the arm that learns from its own solved plays."""
 SEEDS = (0, 1, 2)

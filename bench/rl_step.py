@@ -252,8 +252,11 @@ def main() -> None:
     looked = (given.batches + 1, last) if given.profile else (None, None)
     watch = Watch(*looked, closely=not given.whole)
     briefly = ("gate.name=none", "train.select=2", f"tune.steps={steps}", f"tune.segment={steps}", "reward.check=false")
-    with watch.in_place():
-        run = whet.train(given.config, overrides=[*briefly, *given.overrides], runs=given.work / "runs")
+    try:
+        with watch.in_place():
+            run = whet.train(given.config, overrides=[*briefly, *given.overrides], runs=given.work / "runs")
+    except WhetError as problem:
+        raise SystemExit(f"rl_step.py: {problem}") from None
     log = [json.loads(line) for line in (Path(run.folder) / "training_log.jsonl").read_text().splitlines()]
     print(told(len(watch.batches), watch.now, watch.attempts))
     for line in watch.profiles.values():

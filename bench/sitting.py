@@ -20,7 +20,7 @@ which they stand, list by list and in a list seed by seed, as soon as they can. 
 this is interrupted, is ended with all that it began. A table says at the end what became of each; the exit status is
 the number of those that failed, or 130 after an interrupt. `--share` starts CUDA's MPS, under which small models share
 a GPU by parts and not by turns, and has torch give back memory that it does not use; it is stopped again at the end.
-Do not kill one of several jobs that share: MPS takes the others down with a process that dies while it computes.
+Do not kill one of several jobs that share: under MPS a neighbour has failed with a process that was killed.
 `--only` works off the jobs whose names fit a pattern, those of the first pattern first; what the others would have made
 is taken to be there.
 """

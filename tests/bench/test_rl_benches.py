@@ -268,6 +268,20 @@ def test_what_a_step_takes_alone_is_read_from_the_file_of_its_measurement(tmp_pa
     for said in (str(told), str(tmp_path / "none.json")):
         with pytest.raises(ArgumentTypeError, match="neither seconds nor a file"):
             rl.seconds_alone(said)
+    for said in ("0", "-1", "nan", "inf"):  # arms of equal time would take no step, or any number of them
+        with pytest.raises(ArgumentTypeError, match="nothing takes"):
+            rl.seconds_alone(said)
+
+
+def test_a_step_that_cannot_be_measured_says_so_in_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "bench" / "rl_step.py"), str(rl.CONFIGS / "ordebug_grpo.toml")]
+    made = subprocess.run(
+        [*command, "--work", str(tmp_path), "--set", f"target.model=hf:smollm2+{tmp_path / 'none'}"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert made.returncode == 1
+    assert "is no adapter" in made.stderr.splitlines()[-1]
+    assert "Traceback" not in made.stderr
 
 
 def test_arms_of_one_sitting_that_disagree_are_refused() -> None:
