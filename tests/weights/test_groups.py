@@ -127,7 +127,8 @@ def test_the_supply_hears_of_every_task_that_was_played_for_a_batch(monkeypatch:
     monkeypatch.setattr("whet.learn.weights.grpo.play_groups", lambda stage, tasks, *_: play(tasks))
     made = TaskSupply(dict.fromkeys(range(6), Label("k")), CurriculumSection(rest=1), seed=1, steps=8)
     live: Any = SimpleNamespace(at=nullcontext)
-    rollouts = GroupRollouts(None, made, GrpoSection(generations=2).settled(), 1, live)  # type: ignore[arg-type]
+    stage: Any = SimpleNamespace(policy_at=str)
+    rollouts = GroupRollouts(stage, made, GrpoSection(generations=2).settled(), 1, live)
     trainer = SimpleNamespace(
         state=SimpleNamespace(global_step=0),
         accelerator=SimpleNamespace(num_processes=1),

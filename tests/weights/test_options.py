@@ -95,9 +95,34 @@ def test_what_a_judge_used_is_counted_in_the_purse_alone() -> None:
     played = Rollout(
         Ticket("t", "train", 0, 0), Label("k"), "key", "", "p", turns, Score(1, 1.0, 1.0), Usage(2, 910, 4)
     )
-    batch = GroupBatch(attempted=[Group(0, (Attempt(played, "v", 1.0),))])
-    rollouts: Any = GroupRollouts(stage, staged_supply(), GrpoSection(), 1, None, batches=[(1, batch)])  # type: ignore[arg-type]
+    group = Group(0, (Attempt(played, "v", 1.0),))
+    batch = GroupBatch(groups=[group], attempted=[group])
+    rollouts: Any = GroupRollouts(stage, staged_supply(), GrpoSection(), 1, None)  # type: ignore[arg-type]
+    rollouts.take(1, batch)
     assert rollouts.played().used == Usage(1, 10, 2)
+
+
+def test_a_step_does_not_go_through_what_was_played_before_it() -> None:
+    """It did, three times a step: after twenty batches of 1,024 attempts five seconds of every batch went by so."""
+    stage = PlayStage(Hail(), Policy("m"), AttemptLimits(), lambda score: score.reward, Workbench())
+    said = Turn("target", (user("a"),), Reply("h", usage=Usage(1, 10, 2), completion_ids=(7, 1)), None, (3, 4))
+    rollouts: Any = GroupRollouts(stage, staged_supply(), GrpoSection(), 1, None)  # type: ignore[arg-type]
+    for step in (1, 3):
+        played = [
+            Rollout(Ticket("t", "train", step, at), Label("k"), f"{step}-{at}", "", "p", (said,), Score(at, at, at))
+            for at in (0, 1)
+        ]
+        group = Group(step, tuple(Attempt(one, "v", float(one.ticket.draw)) for one in played))
+        batch = GroupBatch(groups=[group], attempted=[group])
+        rollouts.take(step, batch)
+        batch.groups.clear()
+        batch.attempted.clear()  # whoever looks at it again finds nothing
+    told = rollouts.played()
+    assert (told.rollouts, told.used) == (4, Usage(4, 40, 8))
+    assert [played.key for played in told.new] == ["1-0", "1-1", "3-0", "3-1"]
+    assert len({policy.model for policy in told.policies}) == 2
+    rows = rollouts.rows([{"step": step} for step in (1, 2, 3)])
+    assert [row.get("solved") for row in rows] == [0.5, None, 0.5]
 
 
 # --------------------------------------------------------------------------------------------- imitation beside

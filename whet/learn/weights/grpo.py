@@ -78,6 +78,11 @@ class GroupRollouts:
     most: int | None = None
     """Rollouts that may be taken; groups are not replaced beyond it."""
     batches: list[tuple[int, GroupBatch]] = field(default_factory=list)
+    figures: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """What is told of each batch: gathered when it was played, as it is asked for at every step."""
+    rollouts: list[Rollout] = field(default_factory=list)
+    policies: list[Policy] = field(default_factory=list)
+    used: Usage = Usage()
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
         """`prompts` only say how many attempts are wanted; which tasks these are is the supply's to say."""
@@ -100,26 +105,26 @@ class GroupRollouts:
         with self.live.at(version) as generator:
             batch = fill(wanted, self.supply.draw(step), play, dynamic=dynamic, rounds=self.grpo.refill, most=groups)
         self.supply.went(sum(group.solved for group in batch.attempted) / len(batch.attempted), batch.flat_by_task)
-        self.batches.append((step + 1, batch))
+        self.take(step + 1, batch)
         return token_rows(batch, told=bool(trainer.args.use_vllm))
 
-    @property
-    def rollouts(self) -> tuple[Rollout, ...]:
-        return tuple(
-            attempt.rollout for _, batch in self.batches for group in batch.attempted for attempt in group.attempts
-        )
-
-    def played(self) -> SegmentPlays:
-        made = self.rollouts
-        policies = tuple(self.stage.policy_at(version_name(self.segment, step - 1)) for step, _ in self.batches)
+    def take(self, step: int, batch: GroupBatch) -> None:
+        """A batch is played, from which `step` is the first to learn: count it, once."""
+        made = [attempt.rollout for group in batch.attempted for attempt in group.attempts]
         # A judge is paid from the run's purse as it answers: what it used is counted there, once.
         own = (turn.reply.usage for rollout in made for turn in rollout.turns if turn.role == "target")
-        return SegmentPlays(len(made), sum(own, Usage()), made, policies)
+        self.used = sum(own, self.used)
+        self.rollouts += made
+        self.policies.append(self.stage.policy_at(version_name(self.segment, step - 1)))
+        self.figures |= figures_of([(step, batch)])
+        self.batches.append((step, batch))
+
+    def played(self) -> SegmentPlays:
+        return SegmentPlays(len(self.rollouts), self.used, tuple(self.rollouts), tuple(self.policies))
 
     def rows(self, log: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """The rows of a log with what is told of each step's groups."""
-        figures = figures_of(self.batches)
-        return [{**row, **figures.get(row["step"], {})} for row in log]
+        return [{**row, **self.figures.get(row["step"], {})} for row in log]
 
 
 def token_rows(batch: GroupBatch, *, told: bool = False) -> dict[str, Any]:
