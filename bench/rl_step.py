@@ -6,8 +6,11 @@ A training by a config as it stands, without a gate, of so many batches of attem
 from outside. Seconds are of a clock, with the GPU waited for at the end of each part; what is left of the plays is the
 host's. In a training the host works beside the GPU: `--whole` says what a batch takes then. `--profile` has two more
 batches looked at by torch's profiler, one while it plays and one while it learns, and names the kernels that took most.
-The first batch records graphs and compiles kernels: leave it out. What a step took in the others is said at the end,
-and stands as `alone` in the file that `--json` names, which `bench/rl.py --alone FILE` reads.
+The first batch records graphs and compiles kernels: leave it out. What a step took in the others, from the end of one
+to the end of the next, is said at the end, and stands as `alone` in the file that `--json` names, with what an attempt
+took to play as `attempt`; `bench/rl.py --alone FILE` reads both.
+
+Imitation plays nothing: of it ten steps are a batch, and `alone` is all that is told.
 """
 
 from __future__ import annotations
@@ -29,9 +32,12 @@ import whet
 from whet.errors import WhetError
 from whet.learn.weights.grpo import GroupRollouts, figures_of
 from whet.learn.weights.play_trainer import PlayTrainer
+from whet.learn.weights.segment import SegmentClock
 from whet.rollout.continuous import _Floor
 from whet.run.train import load_train_config
 
+TEN = 10
+"""Steps of imitation that are timed as one batch."""
 TOP = 18
 """Kernels that are named."""
 
@@ -72,6 +78,8 @@ class Watch:
         self.batches: list[BatchTimes] = []
         self.attempts = 0
         """Of a batch."""
+        self.ends: list[float] = []
+        """When each step was over."""
         self._playing = False
         self._closely = closely
         self._played, self._learnt = played, learnt
@@ -83,6 +91,7 @@ class Watch:
             (GroupRollouts, "__call__", self._plays),
             (PlayTrainer, "_generate_and_score_completions", self._scoring),
             (PlayTrainer, "training_step", self._learning),
+            (SegmentClock, "on_step_end", self._step_end),
         ]
         if self._closely:
             held.append((_Floor, "_gather", self._gathering))
@@ -147,6 +156,13 @@ class Watch:
             return loss
 
         return learning
+
+    def _step_end(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        def step_end(clock: Any, *given: Any, **named: Any) -> None:
+            self.ends.append(synced())
+            plain(clock, *given, **named)
+
+        return step_end
 
     def _pass(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         def run(graphs: Any, step: Any, repeat: int) -> Any:
@@ -218,10 +234,10 @@ def told(number: int, batch: BatchTimes, attempts: int) -> str:
     return f"batch {number}: {batch.ended - batch.began:.2f} s; {found}; {plays}, {rest}"
 
 
-def alone_of(batches: Sequence[BatchTimes], steps: int) -> float | None:
-    """What a step took, of so many from a batch; None of a single batch, which records and compiles."""
-    later = [batch.ended - batch.began for batch in batches[1:]]
-    return round(fmean(later) / steps, 3) if later else None
+def alone_of(ends: Sequence[float], steps: int) -> float | None:
+    """What a step took, of so many from a batch, by when each was over; None of the first batch, which compiles."""
+    later = ends[steps - 1 :]
+    return round((later[-1] - later[0]) / (len(later) - 1), 4) if len(later) > 1 else None
 
 
 def main() -> None:
@@ -240,37 +256,44 @@ def main() -> None:
         config = load_train_config(given.config, None, given.overrides)
     except WhetError as problem:
         parser.error(str(problem))
-    if config.learner != "grpo":
-        parser.error(f"{given.config}: learner = {config.learner!r} plays no batches of attempts; name one of grpo")
+    plays = config.learner == "grpo"
+    if config.learner not in ("grpo", "sft") or (given.profile and not plays):
+        what = "whose plays could be profiled" if given.profile else "that could be timed"
+        parser.error(f"{given.config}: learner = {config.learner!r} takes no steps {what}")
     if given.profile and not torch.cuda.is_available():
         parser.error("--profile names kernels of a GPU, and there is none here")
     last = given.batches + 2 * given.profile
-    each = config.grpo.updates * config.grpo.iterations
+    each = config.grpo.updates * config.grpo.iterations if plays else TEN
     steps = last * each
     if given.profile:
         begin_profiler()
     looked = (given.batches + 1, last) if given.profile else (None, None)
     watch = Watch(*looked, closely=not given.whole)
-    briefly = ("gate.name=none", "train.select=2", f"tune.steps={steps}", f"tune.segment={steps}", "reward.check=false")
+    briefly = ["gate.name=none", "train.select=2", f"tune.steps={steps}", f"tune.segment={steps}"]
+    briefly += ["reward.check=false"] if plays else []
     try:
         with watch.in_place():
             run = whet.train(given.config, overrides=[*briefly, *given.overrides], runs=given.work / "runs")
     except WhetError as problem:
         raise SystemExit(f"rl_step.py: {problem}") from None
     log = [json.loads(line) for line in (Path(run.folder) / "training_log.jsonl").read_text().splitlines()]
-    print(told(len(watch.batches), watch.now, watch.attempts))
+    if plays:
+        print(told(len(watch.batches), watch.now, watch.attempts))
     for line in watch.profiles.values():
         print(line)
     for row in log:
         print({key: round(value, 4) for key, value in row.items() if isinstance(value, int | float)})
     if torch.cuda.is_available():
         print(_memory())
-    alone = alone_of(watch.batches[: given.batches], each)
+    alone = alone_of(watch.ends[: given.batches * each], each)
+    later = [batch.plays / watch.attempts for batch in watch.batches[1 : given.batches]]
+    attempt = round(fmean(later), 5) if later else None
     if alone is not None:
-        print(f"a step took {alone} s")
+        print(f"a step took {alone} s" + (f", an attempt {attempt} s to play" if attempt else ""))
     if given.json:
         batches = [asdict(batch) for batch in watch.batches]
-        given.json.write_text(json.dumps({"alone": alone, "batches": batches, "log": log}, indent=1))
+        known = {"alone": alone, "attempt": attempt, "batches": batches, "log": log}
+        given.json.write_text(json.dumps(known, indent=1))
 
 
 if __name__ == "__main__":

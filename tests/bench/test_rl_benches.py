@@ -257,12 +257,13 @@ def test_an_arm_that_lacks_what_it_begins_with_says_what_to_make(tmp_path: Path,
 
 
 def test_what_a_step_takes_alone_is_read_from_the_file_of_its_measurement(tmp_path: Path) -> None:
-    batches = [rl_step.BatchTimes(began, ended) for began, ended in ((0.0, 40.0), (41.0, 57.0), (57.0, 75.0))]
-    assert rl_step.alone_of(batches, 4) == 4.25  # the first one records graphs
-    assert rl_step.alone_of(batches[:1], 4) is None
+    ends = [30.0, 40.0, 47.0, 57.0, 66.0, 75.0]
+    assert rl_step.alone_of(ends, 2) == 8.75  # the first batch, of two steps, records graphs
+    assert rl_step.alone_of(ends[:2], 2) is None
     told = tmp_path / "step.json"
-    told.write_text(json.dumps({"alone": rl_step.alone_of(batches, 4)}))
-    assert rl.seconds_alone(str(told)) == 4.25
+    told.write_text(json.dumps({"alone": rl_step.alone_of(ends, 2), "attempt": 0.02}))
+    assert rl.seconds_alone(str(told)) == 8.75
+    assert rl.seconds_alone(str(told), "attempt") == 0.02
     assert rl.seconds_alone("0.01") == 0.01
     told.write_text(json.dumps({"alone": None}))
     for said in (str(told), str(tmp_path / "none.json")):
@@ -629,6 +630,7 @@ def test_what_is_carried_to_another_machine_comes_into_its_place_in_loads(
     for folder in ("soup", "rules_0"):
         (work / folder).mkdir()
     kept = ("traces.jsonl", "soup/traces.jsonl", "sft_0/arm.json", "sft_0/adapter/weights", "rules_0/book.json")
+    kept += ("step.json", "step_sft.json")
     for name in (*kept, "sft_0/runs/arm.json"):
         (work / name).write_text(name)
     (tmp_path / "cache" / "ordebug" / "problem").write_text("known")

@@ -196,12 +196,14 @@ def listed(name: str, seeds: Sequence[int] = (0, 1, 2)) -> dict[str, sitting.Job
 def test_the_list_of_ordebug_has_every_arm_trained_and_measured() -> None:
     jobs = listed("rl_seed", [1])
     later = {"grpo", "sft_equal_time", "rejection_sft", "grpo_one_step"}
-    assert set(jobs) == {"base", "step", "sft_1", "sft_measured_1", *(f"{arm}_1" for arm in later)}
+    steps = {"step", "step_sft", "step_one"}
+    assert set(jobs) == {"base", "sft_1", "sft_measured_1", *steps, *(f"{arm}_1" for arm in later)}
     assert "arm sft " in jobs["sft_1"].run
     assert "--rungs ''" in jobs["sft_1"].run
     assert jobs["sft_measured_1"].after == ["sft_1", "step"]  # what a step takes alone is taken while nothing else runs
-    assert jobs["step"].gib == 130
-    assert "--json $W/step.json" in jobs["step"].run
+    for name in steps:
+        assert jobs[name].gib == 130
+        assert f"--json $W/{name}.json" in jobs[name].run
     assert "--alone $W/step.json" in jobs["grpo_1"].run
     for arm in later:
         run = jobs[f"{arm}_1"].run
