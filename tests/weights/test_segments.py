@@ -18,7 +18,7 @@ import pytest
 import torch
 from safetensors import SafetensorError
 from small_world import Hail, grpo_config, sft_config
-from trl import GRPOTrainer
+from trl import GRPOTrainer, SFTTrainer
 
 from whet.errors import WhetError
 from whet.learn.weights.checkpoint import Shelf
@@ -261,6 +261,36 @@ def test_out_of_memory_says_what_to_change(
         patch.setattr(GRPOTrainer, "_compute_loss", full)
         with pytest.raises(WhetError, match=r"out of memory in the gradient step: lower tune.micro \(now 64\)"):
             trained(base, tmp_path / "b")
+
+
+@pytest.mark.parametrize(("learner", "trainer", "part"), [
+    ("grpo", GRPOTrainer, "_compute_loss"),
+    ("sft", SFTTrainer, "compute_loss"),
+])  # fmt: skip
+@pytest.mark.parametrize("at", [1, 4])  # the first part plays a batch; the fourth adds to what is gathered already
+def test_a_part_that_found_no_memory_is_worked_again_and_nothing_is_another(
+    learner: str, trainer: Any, part: str, at: int, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    plain, calls = getattr(trainer, part), 0
+
+    def short(self: Any, *given: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        loss = plain(self, *given, **named)
+        if calls in (at, at + 1):  # half of the way back
+            loss.backward()
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return loss
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer, part, short)
+        made = trained(base, tmp_path, learner)
+    wanted = request.getfixturevalue("whole" if learner == "grpo" else "whole_sft")
+    assert weights(made) == weights(wanted)
+    assert (made.folder / LOG).read_bytes() == (wanted.folder / LOG).read_bytes()
+    told = [line for segment in made.training.segments for line in segment.told]  # type: ignore[attr-defined]
+    assert "2 parts of steps were worked again: there was no memory for them at first" in told
 
 
 def test_plays_that_draw_nothing_end_the_run_with_the_reason(base: Path, tmp_path: Path) -> None:

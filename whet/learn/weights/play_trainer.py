@@ -42,6 +42,8 @@ class PlayTrainer(SegmentSteps, GRPOTrainer):  # type: ignore[misc]
         return scored
 
     def _prepare_inputs(self, generation_batch: Any) -> Any:
+        if self.again:
+            return self._buffered_inputs[self._step % self.args.steps_per_generation]
         before = self._buffered_inputs
         part = super()._prepare_inputs(generation_batch)
         if not self.model.training or self._buffered_inputs is before:

@@ -19,6 +19,7 @@ from safetensors import SafetensorError
 from transformers import PrinterCallback, TrainerCallback
 
 from whet.errors import BudgetReached
+from whet.learn.weights.again import WorkedAgain
 from whet.learn.weights.checkpoint import Shelf, disk_error, read_state
 from whet.learn.weights.config import TuneSection
 from whet.learn.weights.finite import FiniteGuard, steady_attention
@@ -254,17 +255,21 @@ def work_off(order: SegmentOrder, base: Folder, parts: SegmentParts) -> SegmentR
     place = order.shelf.keep(order.number, work / f"checkpoint-{step}", base, state)
     shelf.clear()
     played = replace(parts.played(), rollouts=clock.rollouts, used=clock.used)
-    return SegmentResult(place, step, tuple(clock.log), played, told=clock.told, seconds=clock.seconds)
+    told = clock.told
+    if trainer.repeats:
+        told += (f"{trainer.repeats} parts of steps were worked again: there was no memory for them at first",)
+    return SegmentResult(place, step, tuple(clock.log), played, told=told, seconds=clock.seconds)
 
 
-class SegmentSteps:
-    """What both trainers do differently from TRL's: scores where nothing is learnt, a rate's schedule, a full disk."""
+class SegmentSteps(WorkedAgain):
+    """What both trainers do differently from TRL's: scores where nothing is learnt, a rate's schedule, a full disk, and
+    a part for which there is no memory just now."""
 
     clock: SegmentClock | None = None
 
     def training_step(self, *given: Any, **named: Any) -> Any:
         with labels_alone():
-            return super().training_step(*given, **named)  # type: ignore[misc]
+            return super().training_step(*given, **named)
 
     def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
         """A training that ends by time has its rate go down by time too: how many steps will fit is not known."""
