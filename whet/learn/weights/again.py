@@ -72,7 +72,7 @@ class BeforePart:
         self._gradients = [None if weight.grad is None else weight.grad.clone() for weight in trained]
         self._logged = {name: len(values) for name, values in metrics.items()}
         self._random = torch.get_rng_state()
-        self._on_gpu = torch.cuda.get_rng_state() if torch.cuda.is_available() else None
+        self._on_gpu = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else None
 
     def put_back(self) -> None:
         for weight, gradient in zip(self._trained, self._gradients, strict=True):
@@ -86,6 +86,6 @@ class BeforePart:
 
 def make_room() -> None:
     gc.collect()
-    if torch.cuda.is_available():
+    if torch.cuda.is_initialized():
         torch.cuda.empty_cache()
         time.sleep(PAUSE)
