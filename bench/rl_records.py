@@ -64,7 +64,9 @@ def recipe_of(config: Path, settings: Sequence[str] = ()) -> dict[str, Any]:
     """
     made = load_train_config(config, None, settings)
     found = made.identity() | {"context": made.control.target.context}
-    found.get("tune", {}).pop("micro", None)
+    tune = found.get("tune", {})
+    tune.pop("micro", None)
+    tune["save"] = 0
     return found
 
 

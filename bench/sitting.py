@@ -13,6 +13,7 @@ python bench/sitting.py JOBS.toml... --seconds 1600 [--seeds 0 1] [--only 'sft_*
     after = []                                     # names; a job after one that failed is not begun
     beside = false                                 # true: does not count among those at once (no GPU, say)
     gib = 30                                       # of the GPU at its peak; --gib says how much may be promised
+    again = 1                                      # times that it is begun once more where it failed and time is left
 
 What the list says to jobs by the environment may name other variables; what the environment says already counts before
 it. A variable in capitals that is named and set nowhere ends the sitting before it begins. Jobs begin in the order in
@@ -54,7 +55,9 @@ class Job:
     after: Sequence[str] = ()
     beside: bool = False
     gib: float = 0.0
+    again: int = 0
     process: subprocess.Popen[bytes] | None = None
+    begun: bool = False
     began: float = 0.0
     ended: float = 0.0
     became: str = ""
@@ -80,7 +83,7 @@ class Sitting:
         """Take note of what has ended, begin what can; False when all is known."""
         for job in self.jobs:
             if job.process is not None and not job.became and job.process.poll() is not None:
-                self._close(job, "done" if job.process.returncode == 0 else f"failed ({job.process.returncode})")
+                self._ended(job, job.process.returncode)
             elif job.process is not None and not job.became and self.now >= self.seconds:
                 self._end(job, "cut off")
         known = {job.name: job.became for job in self.jobs}
@@ -97,6 +100,15 @@ class Sitting:
             elif job.process is not None and not job.became:
                 self._end(job, "interrupted")
 
+    def _ended(self, job: Job, status: int) -> None:
+        """Once more where it failed and the list says so: it takes what is left of its time, and goes on by itself."""
+        if status == 0 or not job.again:
+            self._close(job, "done" if status == 0 else f"failed ({status})")
+            return
+        self._say(job, f"failed ({status}), and is begun again")
+        job.again, job.process = job.again - 1, None
+        job.takes = max(0.0, job.takes - (self.now - job.began))
+
     def _end(self, job: Job, became: str) -> None:
         assert job.process is not None
         with suppress(ProcessLookupError):
@@ -110,8 +122,8 @@ class Sitting:
         elif self.now + job.takes > self.seconds:
             self._close(job, f"not begun: {self.seconds - self.now:.0f} s were left")
         elif all(known[name] == "done" for name in job.after) and self._has_room(job):
-            job.began = self.now
-            with (self.logs / f"{job.name}.txt").open("wb") as log:
+            job.began, again, job.begun = self.now, job.begun, True
+            with (self.logs / f"{job.name}.txt").open("ab" if again else "wb") as log:
                 job.process = subprocess.Popen(
                     ["bash", "-c", job.run], stdout=log, stderr=subprocess.STDOUT, start_new_session=True
                 )

@@ -300,7 +300,7 @@ def test_a_recipe_is_what_is_learnt_and_not_how_a_machine_goes_about_it(tmp_path
         return str(rl_records.made_by("ordebug", config, given, learnt)["config_hash"])
 
     plain = mark()
-    assert mark("control.target.cache=8", "tune.micro=4") == plain
+    assert mark("control.target.cache=8", "tune.micro=4", "tune.save=5") == plain
     assert mark("control.target.context=1024") != plain  # what does not fit is not learnt
     assert mark("tune.lr=0.5", "grpo.updates=5") == mark("grpo.updates=5", "tune.lr=0.5") != plain
     assert plain not in (mark("seconds=450"), mark(learnt=None))

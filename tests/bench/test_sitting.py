@@ -47,6 +47,22 @@ def test_as_many_at_once_as_are_asked_for(tmp_path: Path, at_once: int, beside: 
     assert (jobs[1].began < jobs[0].ended) is overlap
 
 
+def test_a_job_that_failed_is_begun_again_as_often_as_its_list_says(tmp_path: Path) -> None:
+    """A training that had no memory goes on from where it was, and those that come after it wait for it."""
+    count = f"echo x >> {tmp_path}/{{0}}; echo try; test $(wc -l < {tmp_path}/{{0}}) -ge {{1}}"
+    jobs = [
+        sitting.Job("second", count.format("second", 2), 9.0, again=1),
+        sitting.Job("third", count.format("third", 3), 9.0, again=1),
+        sitting.Job("next", "true", 1.0, after=["second"]),
+        sitting.Job("lost", "true", 1.0, after=["third"]),
+    ]
+    became = worked(jobs, tmp_path)
+    assert (became["second"], became["third"], became["next"]) == ("done", "failed (1)", "done")
+    assert became["lost"].startswith("not begun: what it comes after")
+    assert (tmp_path / "second.txt").read_text() == "try\ntry\n"
+    assert jobs[0].takes < 9.0  # what it took already it need not take once more
+
+
 def test_no_more_memory_is_promised_than_there_is(tmp_path: Path) -> None:
     jobs = [sitting.Job(name, "sleep 0.3", 1.0, gib=gib) for name, gib in (("a", 50.0), ("b", 60.0), ("c", 40.0))]
     made = sitting.Sitting(jobs, 60.0, tmp_path, at_once=3, gib=100.0)
