@@ -83,7 +83,7 @@ class Sitting:
         """Take note of what has ended, begin what can; False when all is known."""
         for job in self.jobs:
             if job.process is not None and not job.became and job.process.poll() is not None:
-                self._ended(job, job.process.returncode)
+                self._finished(job, job.process.returncode)
             elif job.process is not None and not job.became and self.now >= self.seconds:
                 self._end(job, "cut off")
         known = {job.name: job.became for job in self.jobs}
@@ -100,7 +100,7 @@ class Sitting:
             elif job.process is not None and not job.became:
                 self._end(job, "interrupted")
 
-    def _ended(self, job: Job, status: int) -> None:
+    def _finished(self, job: Job, status: int) -> None:
         """Once more where it failed and the list says so: it takes what is left of its time, and goes on by itself."""
         if status == 0 or not job.again:
             self._close(job, "done" if status == 0 else f"failed ({status})")
