@@ -99,7 +99,8 @@ def draw(picture: Picture, folder: Path) -> None:
         width = 0.8 / len(picture.series)
         for number, (name, cells) in enumerate(picture.series.items()):
             known = [(at + number * width, cell) for at, cell in enumerate(cells) if cell is not None]
-            axes.bar([x for x, _ in known], [cell.value for _, cell in known], width, label=name)
+            label = name if any(cell.seeds > 1 for _, cell in known) else f"{name} (one seed)"
+            axes.bar([x for x, _ in known], [cell.value for _, cell in known], width, label=label)
             sure = [(x, cell.value, cell.half) for x, cell in known if not math.isnan(cell.half)]
             if sure:  # one seed has no interval: a whisker of no length would say that it has a narrow one
                 places, values, halves = zip(*sure, strict=True)

@@ -230,10 +230,12 @@ def test_one_seed_is_shown_with_what_its_problems_leave_open_and_without_a_whisk
     assert "small imitation 0.50 [0.43, 0.57]." in page
     [picture] = pictures
     assert _whiskers(picture, tmp_path) == 0
+    assert "imitation (one seed)" in (tmp_path / picture.file).read_text()
     two = {"seeds": [0, 1], "small": {"repaired_at_10": [0.4, 0.6]}}
     page, [picture] = results.page({"ordebug_rl": {"arms": {"sft": two}, "made": made}})
     assert "one seed" not in page
     assert _whiskers(picture, tmp_path) == 1
+    assert "(one seed)" not in (tmp_path / picture.file).read_text()
 
 
 def _whiskers(picture: Picture, folder: Path) -> int:
