@@ -41,7 +41,7 @@ from typing import Any
 
 import torch
 from arm_options import arm_parser, read_arm_options
-from rl_problems import CONFIGS, PLAYED, RUNGS, SEEDS, adopt, rung_of, warm, worked_attempts
+from rl_problems import CONFIGS, PLAYED, RUNGS, SEEDS, adopt, rung_of, wanted, warm, worked_attempts
 from rl_records import (
     agreeing,
     arms_of,
@@ -438,7 +438,7 @@ def main() -> None:
         worked_attempts(work, given.processes)
         warm(work, given.processes, rungs, given.seeds, given.tasks)
     elif given.what == "adopt":
-        sys.exit(min(1, adopt(work, rungs, given.seeds, given.tasks)))
+        sys.exit(min(1, adopt(work, wanted(rungs, given.seeds, given.tasks))))
     elif given.what == "collect":
         collect(work, given.out)
     elif given.what == "choose":

@@ -1,6 +1,7 @@
 """What each preset of GRPO is worth in equal time, a curriculum against the flat mix, and the twelve cells, on a GPU.
 
 python bench/rl_ablation.py warm --processes 16 --work DIR       problems, beforehand
+python bench/rl_ablation.py adopt --work DIR                     problems from another machine, under their names here
 python bench/rl_ablation.py all --seconds 75 --until 1500 --work DIR     every arm that is missing, as far as time goes
 python bench/rl_ablation.py arm token_loss --seed 0 --seconds 75 --work DIR   one arm
 python bench/rl_ablation.py collect --work DIR --out results/ablation.json
@@ -19,11 +20,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 import time
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -31,7 +31,7 @@ from typing import Any
 from arm_options import arm_parser, read_arm_options
 from rl import SAMPLING, KeptOpen
 from rl_arm import BASE, train_arm
-from rl_problems import CONFIGS, TABLE, in_parts, make_problems
+from rl_problems import CONFIGS, TABLE, Wanted, adopt, make_all
 from rl_records import (
     agreeing,
     arms_of,
@@ -209,9 +209,8 @@ def run_all(work: Path, adapter: Path, seconds: float, until: float, overrides: 
         run_arm(name, seed, work, adapter, seconds, overrides)
 
 
-def warm(processes: int) -> None:
-    """Every problem that arms will ask for, into the cache."""
-    began = time.monotonic()
+def asked() -> Iterator[Wanted]:
+    """Every problem that arms will ask for."""
     config, mix = load_train_config(CONFIG, None, ()), load_train_config(MIX, None, ())
     wanted: list[tuple[Mapping[str, Any], Any, int, int]] = []
     for kind in FAULT_KINDS:
@@ -220,14 +219,8 @@ def warm(processes: int) -> None:
     wanted += [({"size": size, "subtlety": "near"} | TABLE, "select", EACH, 0) for size in SIZES]
     wanted += [(mix.env.args, "train", mix.train.tasks, seed) for seed in SEEDS]
     wanted += [({"cell": cell} | TABLE, "select", CELL, 0) for cell in CELL_NAMES]
-    jobs = [
-        (args, split, part)
-        for args, split, n, seed in wanted
-        for part in in_parts(sorted(stratified_sample(FAMILY.build("", "", args), split, n, seed)), 5)
-    ]
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        done = sum(pool.map(make_problems, jobs))
-    print(f"{done} problems, {time.monotonic() - began:.0f} s", flush=True)
+    for args, split, n, seed in wanted:
+        yield args, split, stratified_sample(FAMILY.build("", "", args), split, n, seed)
 
 
 # ---------------------------------------------------------------------------------------------- what they came to
@@ -292,14 +285,16 @@ def _cell(cell: str, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    what = ("warm", "all", "arm", "start", "gradient", "collect")
+    what = ("warm", "adopt", "all", "arm", "start", "gradient", "collect")
     parser = arm_parser(__doc__, what, (*GRPO_PRESETS, *CURRICULA), "ablation.json")
     parser.add_argument("--seconds", type=float, default=75.0, help="of training, for each arm")
     parser.add_argument("--until", type=float, default=1500.0, help="all: seconds after which no arm is begun")
     parser.add_argument("--adapter", type=Path, help="of imitation; default: sft_0/adapter of the work folder")
     given, work = read_arm_options(parser)
     if given.what == "warm":
-        warm(given.processes)
+        make_all(work, given.processes, asked())
+    elif given.what == "adopt":
+        sys.exit(min(1, adopt(work, asked())))
     elif given.what == "collect":
         collect(work, given.out)
     else:

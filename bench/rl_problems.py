@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -84,12 +84,13 @@ def warm(
     work: Path, processes: int, rungs: Sequence[str], seeds: Sequence[int] = SEEDS, tasks: Sequence[int] = ()
 ) -> None:
     """Every problem that arms will ask for, into the cache; by what they were named, into the work folder."""
+    make_all(work, processes, wanted(rungs, seeds, tasks))
+
+
+def make_all(work: Path, processes: int, asked: Iterable[Wanted]) -> None:
+    """Make what is asked for, in so many processes; by what it was named is written into the work folder."""
     began = time.monotonic()
-    jobs = [
-        (args, split, part)
-        for args, split, indices in wanted(rungs, seeds, tasks)
-        for part in in_parts(sorted(set(indices)), 10)
-    ]  # fmt: skip
+    jobs = [(args, split, part) for args, split, indices in asked for part in in_parts(sorted(set(indices)), 10)]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         done = sum(pool.map(make_problems, jobs))
     (work / GENERATOR).write_text(json.dumps(generator()))
@@ -111,7 +112,7 @@ def worked_attempts(work: Path, processes: int) -> None:
         print(f"{told.count} worked attempts, {told.replies:.2f} replies each, {took:.0f} s", flush=True)
 
 
-def adopt(work: Path, rungs: Sequence[str], seeds: Sequence[int] = SEEDS, tasks: Sequence[int] = ()) -> int:
+def adopt(work: Path, asked: Iterable[Wanted]) -> int:
     """File problems that were made elsewhere under the names that they have here; how many are missing."""
     began, ours = time.monotonic(), generator()
     try:
@@ -124,7 +125,7 @@ def adopt(work: Path, rungs: Sequence[str], seeds: Sequence[int] = SEEDS, tasks:
         raise SystemExit(f"{work}: its problems are of another generator or solver than the one here; make them anew")
     store = cache.Cache(cache.default_folder())
     known = filed = missing = 0
-    for args, split, indices in wanted(rungs, seeds, tasks):
+    for args, split, indices in asked:
         env = FAMILY.build("", "", args)
         assert isinstance(env, OrDebug)
         for index in indices:

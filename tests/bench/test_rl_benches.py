@@ -597,20 +597,40 @@ def test_problems_of_another_machine_are_filed_under_their_names_here(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     args = {"size": "tiny", "subtlety": "near", "type": "D", "spec": "table"}
-    monkeypatch.setattr(rl_problems, "wanted", lambda *_: iter([(args, "test", (0, 1))]))
+    asked = [(args, "test", (0, 1))]
     monkeypatch.setattr(rl_problems.cache, "generator_digest", lambda: "theirs")
     rl_problems.cache._certified.cache_clear()
     rl_problems.make_problems((args, "test", (0,)))
     (tmp_path / "generator.json").write_text(json.dumps(rl_problems.generator()))
     monkeypatch.setattr(rl_problems.cache, "generator_digest", lambda: "ours")
-    assert rl_problems.adopt(tmp_path, ()) == 1
+    assert rl_problems.adopt(tmp_path, asked) == 1
     assert "0 problems known, 1 filed, 1 missing" in capsys.readouterr().out
     rl_problems.cache._certified.cache_clear()
     monkeypatch.setattr(rl_problems.cache.maker, "make", lambda *_: pytest.fail("it was made again"))
     rl_problems.make_problems((args, "test", (0,)))
     rl_problems.cache._certified.cache_clear()
-    assert rl_problems.adopt(tmp_path, ()) == 1
+    assert rl_problems.adopt(tmp_path, asked) == 1
     assert "1 problems known, 0 filed, 1 missing" in capsys.readouterr().out
+
+
+def test_the_ablation_files_what_it_asks_for_under_the_names_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    args = rl_ablation.tiny("A") | rl_problems.TABLE
+    for name in ("TASKS", "PROBE"):
+        monkeypatch.setattr(rl_ablation, name, 2)
+    select = next(indices for given, split, indices in rl_ablation.asked() if (given, split) == (args, "select"))
+    assert len(select) == 2
+    rl_problems.cache._certified.cache_clear()
+    rl_problems.make_problems((args, "select", select))
+    (tmp_path / "generator.json").write_text(json.dumps(rl_problems.generator()))
+    monkeypatch.setattr(sys, "argv", ["rl_ablation.py", "adopt", "--work", str(tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        rl_ablation.main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().out.startswith("2 problems known, 0 filed, ")
+    rl_problems.cache._certified.cache_clear()
 
 
 def test_problems_of_another_generator_are_not_taken_for_those_of_this_one(tmp_path: Path) -> None:
