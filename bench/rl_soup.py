@@ -47,7 +47,7 @@ import whet
 from whet.models.base import Model
 from whet.run.train import load_train_config
 from whet.run.workspace import open_run
-from whet.types import Score
+from whet.types import Score, Split
 
 SFT, GRPO = CONFIGS / "soup_sft.toml", CONFIGS / "soup_grpo.toml"
 TRAINED = {"sft": SFT, "grpo": GRPO}
@@ -85,6 +85,14 @@ def warm(work: Path, processes: int) -> None:
         print(f"{told}, {time.monotonic() - began:.0f} s", flush=True)
 
 
+def sound(place: Path) -> None:
+    """The oracle's programs must be right here: where the sandbox lacks a library, every program crashes, and no arm
+    would be told from another."""
+    found = measured("baseline:oracle", "primer", place, split="select", most=3)
+    if found["solved"] < 1:
+        raise SystemExit(f"the oracle's own programs end as {found['reasons']} here: what can the sandbox not import?")
+
+
 def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], rungs: Sequence[str], label: str) -> None:
     """Make an arm under a seed, and measure it on the rungs that it has not been measured on."""
     place = work / f"{label or name}_{seed}"
@@ -111,13 +119,13 @@ def run_arm(name: str, seed: int, work: Path, overrides: Sequence[str], rungs: S
     print(f"{label or name} {seed}: solved {shown}", flush=True)
 
 
-def measured(model: str | Model, rung: str, place: Path) -> dict[str, Any]:
+def measured(model: str | Model, rung: str, place: Path, split: Split = "test", most: int = 1000) -> dict[str, Any]:
     args, n = RUNGS[rung]
     began = time.monotonic()
     given = [f"env.args.{name}={json.dumps(value)}" for name, value in args.items()]
-    played = PLAYED if not isinstance(model, str) else ("eval.floor=false",)
+    played = PLAYED if not isinstance(model, str) else ("eval.floor=false", *WALLS)
     made = whet.evaluate(
-        "soup", model, n=min(n, int(os.environ.get("RL_N", n))), split="test", overrides=[*given, *played],
+        "soup", model, n=min(n, most, int(os.environ.get("RL_N", n))), split=split, overrides=[*given, *played],
         runs=place / "runs",
     )  # fmt: skip
     scores = [rollout.outcome for rollout in open_run(made.folder, place / "runs").rollouts()]
@@ -169,6 +177,7 @@ def main() -> None:
     elif given.what == "collect":
         collect(work, given.out)
     else:
+        sound(work / f"{given.label or given.name}_{given.seed}")
         run_arm(given.name, given.seed, work, given.overrides, given.rungs.split(","), given.label)
 
 
