@@ -52,9 +52,10 @@ def ablation_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]
 def _presets(data: Mapping[str, Any], ranked: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = []
     if data.get("type"):
-        begun = data.get("start", {}).get(data["type"])
-        told = "" if begun is None else f", of which the weights that all arms begin with repair {begun:.2f}"
-        lines += [f"Tiny problems of fault type {data['type']}{told}. Played at temperature 0, on select tasks.", ""]
+        lines += [
+            f"Tiny problems of fault type {data['type']}. Played at temperature 0, on select tasks. {_begun(data)}",
+            "",
+        ]
     plain = next((row for row in ranked if row["preset"] == "baseline"), {})
     verdicts = {row["preset"]: _verdict(row, plain) for row in ranked}
     rows = [
@@ -71,6 +72,29 @@ def _presets(data: Mapping[str, Any], ranked: Sequence[Mapping[str, Any]]) -> li
     ]
     heads = ["preset", "solved", "over baseline", "", "signal", "stability", "steps", "seconds"]
     return [*lines, *table(heads, rows), _in_words(verdicts), ""]
+
+
+def _begun(data: Mapping[str, Any]) -> str:
+    """What the weights that all arms begin with do, and which arms are shown to have learnt anything since."""
+    begun = data.get("begun", {})
+    if "repaired" not in begun:
+        return "What the weights that all arms begin with do on these tasks is missing."
+    value, (low, high) = begun["repaired"], begun["interval"]
+    means = {row["preset"]: mean_of(row["seeds"]) for row in data["presets"]}
+    moved = [f"`{name}`" for name, mean in means.items() if mean.half < abs(mean.value - value)]
+    where = f", on {begun['device']}" if begun.get("device") != data.get("device") else ""
+    learnt = (
+        f"{', '.join(moved)} moved from there."
+        if moved
+        else (
+            "No arm is shown to have moved from there, so what is ranked here is noise: so short a training shows "
+            "nothing of a preset, which is not to say that presets are alike."
+        )
+    )
+    return (
+        f"The weights that all arms begin with repair {value:.3f} [{low:.2f}, {high:.2f}] of the same {begun['n']} "
+        f"tasks{where}. {learnt}"
+    )
 
 
 def _verdict(row: Mapping[str, Any], plain: Mapping[str, Any]) -> tuple[str, str]:

@@ -8,7 +8,8 @@ python bench/rl_ablation.py collect --work DIR --out results/ablation.json
 
 All arms go on from one adapter of imitation (`DIR/sft_0/adapter`, or --adapter). `start` measures it on tiny problems
 of each fault type, on select tasks, and chooses the type that it repairs nearest to half of: a preset can show nothing
-where all is repaired or none. An arm of a preset is examples/rl/ordebug_ablation.toml for so many seconds of training
+where all is repaired or none. Of that type it is then measured on the tasks of all arms, as it must be known whether
+any has learnt at all. An arm of a preset is examples/rl/ordebug_ablation.toml for so many seconds of training
 (`tune.seconds`), then played at temperature 0 on 100 select tasks of that type: the same for all. `flat`, `band` and
 `stages` are examples/rl/ordebug_grpo.toml with and without a curriculum, measured on tiny, small and medium; `stages`
 needs to know its steps beforehand and takes as many as `flat` did under the same seed. `gradient` plays the twelve
@@ -39,6 +40,7 @@ from rl_records import (
     held_in,
     keep,
     kept,
+    machine,
     made_by,
     taken_up,
     weights_digest,
@@ -134,12 +136,17 @@ def all_played(address: str, jobs: Mapping[str, tuple[Mapping[str, Any], int]], 
 def start(work: Path, adapter: Path) -> str:
     """The fault type of all arms: that of which the weights that they begin with repair nearest to half."""
     place = work / "start"
-    told = taken_up(place, "ordebug", ("types",), plays=True)
+    told = taken_up(place, "ordebug", ("types", "begun"), plays=True)
     if not told:
         jobs = {kind: (tiny(kind), PROBE) for kind in FAULT_KINDS}
         found = all_played(f"{BASE}+{adapter}", jobs, place / "runs")
         chosen = min(found, key=lambda kind: abs(found[kind]["repaired"] - 0.5))
         told = {"arm": "start", "seed": 0, "types": found, "type": chosen, **_measures(adapter)}
+        keep(place, told)
+    if "begun" not in told:
+        jobs = {told["type"]: (tiny(told["type"]), TASKS)}
+        [begun] = all_played(f"{BASE}+{adapter}", jobs, place / "runs").values()
+        told["begun"] = begun | {"device": machine()["device"]}
         keep(place, told)
     print(f"start: type {told['type']}", flush=True)
     return str(told["type"])
@@ -240,6 +247,7 @@ def collect(work: Path, out: Path) -> None:
         found["gradient"] = {cell: _cell(cell, told) for cell, told in made["gradient", 0]["cells"].items()}
     if ("start", 0) in made:
         begun = made["start", 0]
+        found |= {"begun": begun["begun"]} if "begun" in begun else {}
         found |= {"type": begun["type"], "start": {kind: told["repaired"] for kind, told in begun["types"].items()}}
     found["seconds"] = {name: [told["seconds"] for told in own] for name, own in arms.items() if own}
     counts = ", ".join(f"{name} {len(own)}" for name, own in arms.items() if own)

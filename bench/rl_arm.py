@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rl import _say
-from rl_records import keep_adapter, made_by, weights_digest
+from rl_records import keep_adapter, made_by, peak_gib, weights_digest
 
 import whet
 from whet.run.ablate import stability
@@ -49,6 +49,7 @@ def train_arm(
         "overrides": list(given),
         "seconds": made.summary["train_seconds"],
         "wall": round(time.monotonic() - began, 1),
+        "peak_gib": peak_gib(),
         "rollouts": made.summary["train_rollouts"],
         "steps": len(log),
         "log": log,

@@ -80,6 +80,11 @@ def machine() -> dict[str, Any]:
     }
 
 
+def peak_gib() -> float | None:
+    """Of the GPU's memory, what this process has held at the most: what a list of jobs must promise for it."""
+    return round(torch.cuda.max_memory_reserved() / 2**30, 1) if torch.cuda.is_available() else None
+
+
 def environment_code(name: str) -> str:
     """The code of an environment and its libraries; but numpy, from which it takes no chance, as machines differ."""
     return code(type(load_environment(name)), without=("numpy",))[:16]

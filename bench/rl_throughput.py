@@ -7,8 +7,8 @@ new ones a turn, an instant tool in between), 64 plays each, LoRA of rank 8 over
 the model at once. Nobody can draw the end of a turn, so both sides draw the same number of tokens. TRL plays by its own
 tool loop with plain `generate`, as it does where vLLM is not installed. Seconds are of a clock, the median of the steps
 after the first; memory is the peak that torch has allocated, the pages of Whet's decoder among it. `--toy` is the same
-with a tiny model on any machine, to see that it works. First, what a token takes where layers are computed apart or
-together, by few rows and by many.
+with a tiny model on any machine, to see that it works. Last, what a token takes where layers are computed apart or
+together, by few rows and by many. What is measured is written down batch by batch.
 """
 
 from __future__ import annotations
@@ -146,7 +146,10 @@ def drawing(folder: Path, toy: bool) -> dict[str, Any]:
             told[str(rows)] = 1000 * min(spent[1:]) / new
         decoder.close()
         found[name] = told
-        print(f"drawing, layers {name}: " + ", ".join(f"{rows} rows {ms:.2f} ms a token" for rows, ms in told.items()))
+        print(
+            f"drawing, layers {name}: " + ", ".join(f"{rows} rows {ms:.2f} ms a token" for rows, ms in told.items()),
+            flush=True,
+        )
     return found
 
 
@@ -188,12 +191,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         letters = given.toy and not given.model
         folder = weights(Path(place) / "base") if letters else read_address(given.model or "smollm2").path
-        found["drawing"] = drawing(folder, given.toy)
-        for batch in batches(given.toy):
-            found["batches"][batch.name] = compare(folder, batch, letters, given.steps)
+
+        def keep() -> None:
             told = {"model": given.model or "smollm2", "toy": given.toy, **found, **machine()}
             given.out.parent.mkdir(parents=True, exist_ok=True)
             given.out.write_text(json.dumps(told, indent=1) + "\n")
+
+        for batch in batches(given.toy):
+            found["batches"][batch.name] = compare(folder, batch, letters, given.steps)
+            keep()
+        found["drawing"] = drawing(folder, given.toy)
+        keep()
     print(f"{given.out}: " + ", ".join(f"{name} {told['ratio'] or 0:.1f} x" for name, told in found["batches"].items()))
 
 

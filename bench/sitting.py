@@ -1,7 +1,7 @@
 """Jobs on a machine that is there for a while: each begins when those before it have ended and it will still fit.
 
 python bench/sitting.py JOBS.toml... --seconds 1600 [--seeds 0 1] [--only 'sft_*' ...] [--at-once 2] [--gib 130]
-                        [--share] [--logs DIR]
+                        [--share] [--logs DIR] [--dry-run]
 
     [env]
     RL_SLOTS = "640"                               # for all jobs, where the environment does not say otherwise
@@ -22,6 +22,8 @@ this is interrupted, is ended with all that it began. A table says at the end wh
 the number of those that failed, or 130 after an interrupt. `--share` starts CUDA's MPS, under which small models share
 a GPU by parts and not by turns, and has torch give back memory that it does not use; it is stopped again at the end.
 Do not kill one of several jobs that share: under MPS a neighbour has failed with a process that was killed.
+`--dry-run` says what would be done, with what is wrong with the lists, and begins nothing: on the machine that is there
+for a while is the wrong place to find out.
 `--only` works off the jobs whose names fit a pattern, those of the first pattern first; what the others would have made
 is taken to be there.
 """
@@ -230,6 +232,15 @@ def named(text: str) -> set[str]:
     return {plain or braced for plain, braced in NAMED.findall(text)}
 
 
+def planned(jobs: Sequence[Job], known: Mapping[str, str]) -> Iterator[str]:
+    """What would be done, in the order in which it would begin, with variables put in."""
+    for job in jobs:
+        room = f"{job.gib:g} GiB" if job.gib else "no GPU"
+        behind = f", after {', '.join(job.after)}" if job.after else ""
+        yield f"{job.name}: {job.takes:.0f} s, {room}{', beside the others' if job.beside else ''}{behind}"
+        yield "    " + NAMED.sub(lambda at: known.get(at[1] or at[2], at[0]), job.run)
+
+
 def chosen(jobs: Sequence[Job], patterns: Sequence[str]) -> list[Job]:
     """Those whose names fit, pattern by pattern, without their bonds to the others; all where no pattern is given."""
     if not patterns:
@@ -271,6 +282,7 @@ def main() -> int:
     parser.add_argument("--gib", type=float, default=math.inf, help="of the GPU's memory, for all jobs that say theirs")
     parser.add_argument("--share", action="store_true", help="start CUDA's MPS for the jobs")
     parser.add_argument("--logs", type=Path, default=Path("logs"))
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and begin nothing")
     given = parser.parse_args()
     jobs, told = read_jobs(given.jobs, given.seeds)
     jobs = chosen(jobs, given.only)
@@ -278,6 +290,9 @@ def main() -> int:
     if larger:
         parser.error(f"--gib {given.gib:g}: {larger[0]} alone takes more")
     os.environ.update(settled(jobs, told, os.environ))
+    if given.dry_run:
+        print("\n".join(planned(jobs, os.environ)))
+        return 0
     given.logs.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with sharing(given.share) as shared:

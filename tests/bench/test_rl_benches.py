@@ -428,7 +428,9 @@ def test_an_ablation_is_collected_for_the_page(tmp_path: Path) -> None:
     rl_records.keep(tmp_path / "begun_0", {"arm": "no_kl", "seed": 7, "steps": 3})  # trained and not measured yet
     cell = {"repaired": 0.95, "interval": [0.8, 1.0], "n": 20}
     rl_records.keep(tmp_path / "gradient", {"arm": "gradient", "seed": 0, "cells": {"type_A_easy": cell}})
-    rl_records.keep(tmp_path / "start", {"arm": "start", "seed": 0, "type": "B", "types": {"B": {"repaired": 0.4}}})
+    begun = {"repaired": 0.41, "interval": [0.3, 0.5], "n": 100, "device": "another card"}
+    start = {"arm": "start", "seed": 0, "type": "B", "types": {"B": {"repaired": 0.4}}}
+    rl_records.keep(tmp_path / "start", start | {"begun": begun})
     out = tmp_path / "ablation.json"
     rl_ablation.collect(tmp_path, out)
     found = json.loads(out.read_text())
@@ -437,7 +439,11 @@ def test_an_ablation_is_collected_for_the_page(tmp_path: Path) -> None:
     text, pictures = results.page({"ablation": found})
     assert "ablation: the five presets are ranked with intervals, those that do not help among them: **holds**" in text
     assert "Beside the baseline, `dynamic`: better; " in text
-    assert "of which the weights that all arms begin with repair 0.40" in text
+    assert "begin with repair 0.410 [0.30, 0.50] of the same 100 tasks, on another card. `dynamic` moved from" in text
+    still = found | {"presets": [row for row in found["presets"] if row["preset"] != "dynamic"]}
+    assert "No arm is shown to have moved from there" in results.page({"ablation": still})[0]
+    without = {key: value for key, value in found.items() if key != "begun"}
+    assert "begin with do on these tasks is missing" in results.page({"ablation": without})[0]
     assert [picture.file for picture in pictures] == ["results-ablation.svg", "results-gradient.svg"]
 
 
@@ -660,6 +666,60 @@ def test_what_is_carried_to_another_machine_comes_into_its_place_in_loads(
     assert (there / "whet" / "whet" / "types.py").is_file()
     said = subprocess.run(["bash", "-c", f". {there}/env.sh; echo $W"], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == str(there / "work")
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "python3").write_text(f"#!/bin/sh\necho {own}\n")
+    (own / "python3").chmod(0o755)
+    subprocess.run(["bash", str(there / "known.sh")], env={"PATH": f"{own}:{os.environ['PATH']}"}, check=True)
+    assert (own / "whet_site.pth").read_text().strip() == str(there / "site-packages")
+
+
+def test_no_arm_of_soup_is_made_where_the_oracles_own_programs_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sandbox without the library that programs import: every arm would be measured as knowing nothing."""
+    found = {"solved": 1.0, "reasons": {"correct": 3}}
+    asked: list[Any] = []
+
+    def measured(model: str, rung: str, place: Path, split: str, most: int) -> dict[str, Any]:
+        asked.append((model, split, place))
+        return found
+
+    monkeypatch.setattr(rl_soup, "measured", measured)
+    monkeypatch.setattr(rl_soup, "run_arm", lambda *_: asked.append("made"))
+    monkeypatch.setattr(sys, "argv", ["rl_soup.py", "arm", "base", "--seed", "1", "--work", str(tmp_path)])
+    rl_soup.main()
+    assert asked == [
+        ("baseline:oracle", "select", tmp_path / "base_1"),
+        "made",
+    ]  # a folder for each: arms go side by side
+    found |= {"solved": 0.0, "reasons": {"crashed": 3}}
+    with pytest.raises(SystemExit, match="crashed"):
+        rl_soup.main()
+    assert asked[-1] != "made"
+
+
+def test_the_weights_that_presets_begin_with_are_measured_on_the_tasks_of_all_arms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some_weights(tmp_path / "adapter")
+    asked: list[dict[str, Any]] = []
+
+    def all_played(address: str, jobs: dict[str, Any], runs: Path) -> dict[str, Any]:
+        asked.append(jobs)
+        return {
+            kind: {"repaired": 0.4 if kind == "B" else 0.9, "interval": [0, 1], "n": n} for kind, (_, n) in jobs.items()
+        }
+
+    monkeypatch.setattr(rl_ablation, "all_played", all_played)
+    for _ in range(2):
+        assert rl_ablation.start(tmp_path, tmp_path / "adapter") == "B"
+    assert [{kind: n for kind, (_, n) in jobs.items()} for jobs in asked] == [
+        dict.fromkeys(rl_ablation.FAULT_KINDS, rl_ablation.PROBE), {"B": rl_ablation.TASKS}
+    ]  # fmt: skip
+    rl_ablation.collect(tmp_path, tmp_path / "ablation.json")
+    begun = json.loads((tmp_path / "ablation.json").read_text())["begun"]
+    assert (begun["n"], begun["device"]) == (rl_ablation.TASKS, rl_records.machine()["device"])
 
 
 @pytest.mark.parametrize("name", ["ordebug_sft", "ordebug_grpo", "groupqc_grpo", "soup_grpo"])

@@ -74,6 +74,7 @@ def test_every_training_of_a_list_has_settings_that_a_training_takes(
     monkeypatch.setattr(whet, "train", train)
     monkeypatch.setattr(rl, "_own_plays", lambda work, seed, place: place / "runs" / "played")
     monkeypatch.setattr(rl_ablation, "start", lambda work, adapter: "A")
+    monkeypatch.setattr(rl_soup, "sound", lambda place: None)
     jobs, told = sitting.read_jobs([ROOT / "bench" / f"{name}.toml"])
     known = a_place(tmp_path)
     environment = known | sitting.settled(jobs, told, known)

@@ -108,6 +108,51 @@ def test_the_lists_name_what_must_be_set_and_nothing_stays_a_variable(name: str)
     assert not any("$" in value for value in sitting.settled(jobs, told, dict.fromkeys(named, "1")).values())
 
 
+def test_lists_that_are_worked_off_together_say_nothing_against_each_other() -> None:
+    """Two of them said one variable in two ways, and that came out when the GPU was there."""
+    lists = [BENCH / f"{name}.toml" for name in ("rl_seed", "rl_groupqc", "rl_soup", "rl_ablation")]
+    jobs, told = sitting.read_jobs(lists)
+    assert len({job.name for job in jobs}) == len(jobs)
+    assert told["RL_SLOTS"] == "640"
+
+
+def test_a_dry_run_says_what_would_be_done_and_begins_nothing(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    (tmp_path / "jobs.toml").write_text(
+        f"""
+        [env]
+        ROOM = "--cache 8"
+        [[job]]
+        name = "first_{{seed}}"
+        run = "touch {made} $ROOM --work $PLACE"
+        takes = 30
+        gib = 12
+        [[job]]
+        name = "then"
+        run = "true"
+        takes = 1
+        after = ["first_{{seed}}"]
+        """
+    )
+    call = [sys.executable, str(BENCH / "sitting.py"), str(tmp_path / "jobs.toml"), "--seconds", "9", "--dry-run"]
+    call += ["--seeds", "0", "1", "--logs", str(tmp_path / "logs")]
+    said = subprocess.run(call, env=os.environ | {"PLACE": "here"}, capture_output=True, text=True, check=True).stdout
+    assert said.splitlines() == [
+        "first_0: 30 s, 12 GiB",
+        f"    touch {made} --cache 8 --work here",
+        "then: 1 s, no GPU, after first_0, first_1",
+        "    true",
+        "first_1: 30 s, 12 GiB",
+        f"    touch {made} --cache 8 --work here",
+    ]
+    assert not made.exists()
+    assert not (tmp_path / "logs").exists()
+    without = {name: value for name, value in os.environ.items() if name != "PLACE"}
+    lost = subprocess.run(call, env=without, capture_output=True, text=True, check=False)
+    assert lost.returncode == 1
+    assert "set PLACE first" in lost.stderr
+
+
 def test_a_job_that_can_never_have_its_memory_is_refused(tmp_path: Path) -> None:
     listed = tmp_path / "jobs.toml"
     listed.write_text('[[job]]\nname = "a"\nrun = "true"\ntakes = 1\ngib = 50\n')
