@@ -32,7 +32,7 @@ MASK = torch.tensor(
 LENGTHS = torch.tensor([[1] * n + [0] * (6 - n) for n in (6, 6, 1, 5, 3, 5, 5, 6)])
 
 
-def trainer(base: Path, work: Path, preset: str, **grpo: Any) -> PlayTrainer:
+def trainer(base: Path, work: Path, preset: str, rollouts: Any = lambda *_: {}, **grpo: Any) -> PlayTrainer:
     settings = {"preset": preset, "groups": 2, "generations": 4, "scale": "group", **grpo}
     config = grpo_config(base, grpo=settings, tune={"steps": 4, "segment": 4})
     order = SegmentOrder(1, 4, None, Shelf(work), config.tune, 0)
@@ -40,7 +40,7 @@ def trainer(base: Path, work: Path, preset: str, **grpo: Any) -> PlayTrainer:
     module, _ = set_trainable(held.module, config.tune)
     with quiet():
         clock = SegmentClock(order, SegmentParts(lambda *_: None), {}, order.snapshots)
-        made = trainer_of(config, order, held, module, lambda *_: {}, work, clock)
+        made = trainer_of(config, order, held, module, rollouts, work, clock)
     made.current_gradient_accumulation_steps = 1
     made.model.train()
     return made
@@ -111,3 +111,16 @@ def test_attempts_of_older_weights_are_refused(base: Path, tmp_path: Path) -> No
 
 def test_advantages_are_zero_in_a_flat_group() -> None:
     assert advantages(torch.tensor([0.3, 0.3, 0.0, 1.0]), 2)[:2].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(("scale", "dearer"), [("group", 1.0), ("batch", 20.0), ("none", 20.0)])
+def test_what_an_error_costs_at_one_task_beside_another_counts_unless_groups_are_scaled_apart(
+    base: Path, tmp_path: Path, scale: str, dearer: float
+) -> None:
+    """Of the first task a wrong verdict loses 20 of what is right, of the second 1."""
+    rewards = [1.0, -19.0, 1.0, -19.0, 1.0, 0.0, 1.0, 0.0]
+    ids = {"prompt_ids": [[6, 7, 8]] * 8, "completion_ids": [[9, 10]] * 8, "env_mask": [[1, 1]] * 8}
+    made = trainer(base, tmp_path, "dynamic", lambda *_: {**ids, "reward": rewards, "logprobs": None}, scale=scale)
+    scored = made._generate_and_score_completions([{"prompt": "0"} for _ in rewards])
+    costly, cheap = scored["advantages"].abs().view(2, 4).mean(1).tolist()
+    assert costly / cheap == pytest.approx(dearer, rel=1e-3)

@@ -12,9 +12,10 @@ from small_world import Hail, grpo_config, sft_config
 
 from whet.envs.base import Play, ask
 from whet.errors import WhetError
+from whet.learn.weights import grpo
 from whet.learn.weights.base import open_base
 from whet.learn.weights.checkpoint import Shelf
-from whet.learn.weights.config import SftSection, TuneSection
+from whet.learn.weights.config import GrpoSection, SftSection, TuneSection
 from whet.learn.weights.export import dataset_rows
 from whet.learn.weights.segment import SegmentClock, SegmentOrder, SegmentParts
 from whet.learn.weights.snapshot import SnapshotShelf
@@ -167,6 +168,45 @@ def test_rewards_that_never_vary_are_said_aloud(base: Path, tmp_path: Path) -> N
     told: list[str] = []
     train(config, env=Hail(flat=True), runs=tmp_path, name="flat", watch=lambda training: told.extend(training.news()))
     assert any("no group's rewards differ" in line for line in told)
+
+
+@pytest.mark.parametrize(("silent", "steps"), [(3, 3), (0, 6)])
+def test_a_training_that_nothing_moves_ends_after_some_batches(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent: int, steps: int
+) -> None:
+    """A policy that always says the same teaches itself nothing more; batches of the segment before count."""
+    config = grpo_config(
+        base,
+        train={"test": 0, "select": 8},
+        tune={"steps": 6, "segment": 2, "judge": "last"},
+        grpo={"groups": 2, "generations": 2, "refill": 1, "silent": silent},
+        reward={"check": False},
+        gate={"name": "none"},
+    )
+    result = train(config, env=Hail(flat=True), runs=tmp_path, name="still")
+    assert (result.summary["trained_steps"], len(result.judge.judgements)) == (steps, 1)
+    assert result.training.spent.startswith("3 batches of attempts in a row taught nothing" if silent else "")
+    assert bool(result.training.spent) is bool(silent)
+    monkeypatch.setattr("whet.learn.weights.learners._reinforce", lambda *_: pytest.fail("it was trained again"))
+    again = train(config, env=Hail(flat=True), runs=tmp_path, name="still")
+    assert (again.summary["trained_steps"], again.training.spent) == (steps, result.training.spent)
+
+
+def test_silent_batches_count_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grpo, "figures_of", lambda batches: {step: {"solved": 0.5} for step, _ in batches})
+    stage: Any = SimpleNamespace(policy_at=lambda version: version)
+    made = grpo.GroupRollouts(stage, Any, GrpoSection(silent=2), 1, Any, silent=1)  # type: ignore[arg-type]
+    ends = []
+    for step, signal in enumerate((0.5, 0.0, 0.1, 0.0, 0.0), 1):
+        made.take(step, SimpleNamespace(attempted=[], signal=signal))  # type: ignore[arg-type]
+        ends.append(made.over())
+    assert ends[:4] == [""] * 4
+    assert "(50% solved)" in ends[4]
+
+
+def test_what_ends_a_silent_training_is_no_word_in_its_identity_unless_it_is_set(base: Path) -> None:
+    assert "silent" not in grpo_config(base).identity()["grpo"]
+    assert grpo_config(base, grpo={"silent": 4}).identity()["grpo"]["silent"] == 4
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from whet.config.schema import Section
 from whet.config.train import TrainConfig
 from whet.learn.weights.presets import GRPO_PRESETS, PresetName
 
+SILENT = 10
+"""Batches of attempts in a row of which nothing was learnt, after which it is held that nothing will be."""
 LINEAR = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
 
@@ -100,6 +102,9 @@ class GrpoSection(Section):
     loss: Literal["grpo", "dapo", "dr_grpo", "bnpo"] | None = None
     scale: Literal["group", "batch", "none"] = Field(default="group", description="what advantages are divided by")
     refill: int = Field(default=4, ge=1, description="rounds in which groups are replaced, at most")
+    silent: int = Field(
+        default=SILENT, ge=0, description="batches in a row that taught nothing, after which training ends; 0: goes on"
+    )
     entropy: float = Field(default=0.0, ge=0, description="weight of an entropy bonus")
     balance: bool = Field(default=False, description="as many groups of each kind of task in a step")
     mask_truncated: bool = Field(default=False, description="do not learn from replies that were cut off")
@@ -124,7 +129,7 @@ class GrpoSection(Section):
 
     def effect(self) -> dict[str, Any]:
         """All that a training depends on. From one step a batch no clip is ever reached, so it makes no difference."""
-        effect = self.settled().model_dump(exclude={"preset"})
+        effect = self.settled().model_dump(exclude={"preset", "silent"})
         return effect | {"epsilon": None, "epsilon_high": None} if self.updates * self.iterations == 1 else effect
 
 
@@ -210,10 +215,12 @@ class GrpoConfig(WeightsConfig):
     mix: MixSection = MixSection()
 
     def identity(self) -> dict[str, Any]:
-        """A training in which no task sits out has no word about rests in its identity."""
+        """What is left as it comes and was added later has no word in it: runs from before are the same runs."""
         found = WeightsConfig.identity(self)
         if not self.curriculum.rest:
             del found["curriculum"]["rest"]
+        if self.grpo.silent == SILENT:
+            del found["grpo"]["silent"]
         return found
 
     @model_validator(mode="after")

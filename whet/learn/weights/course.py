@@ -63,6 +63,8 @@ class SegmentRecord:
     """The last step that it took; 0 in old records: all that were planned."""
     used: dict[str, int] = field(default_factory=dict)
     """Calls and tokens of its rollouts."""
+    over: str = ""
+    """Why the training ends with it, whatever was planned."""
 
     @classmethod
     def read(cls, body: dict[str, Any]) -> SegmentRecord:
@@ -164,7 +166,7 @@ class WeightsCourse(Training):
             self.steps_done = number
             self.moved()
             if self._is_last(parent) and self._last(parent) < self.tune.steps:
-                raise Spent(self._why_over())
+                raise Spent(parent.over or self._why_over())
         await self.judge.validate()
         self.moved()
 
@@ -289,6 +291,7 @@ class WeightsCourse(Training):
             round(result.seconds, 3),
             result.step,
             {name: getattr(played.used, name) for name in ("calls", "prompt_tokens", "completion_tokens")},
+            result.over,
         )
 
     def _judge_beside(self, loop: asyncio.AbstractEventLoop) -> Any:
@@ -346,10 +349,10 @@ class WeightsCourse(Training):
         return record.step or min(record.number * self.tune.segment, self.tune.steps)
 
     def _is_last(self, record: SegmentRecord) -> bool:
-        """Whether no segment comes after it: the plan is worked off, or it ended early for want of rollouts or time."""
+        """Whether no segment comes after it: the plan is worked off, or it ended before that."""
         planned = min(record.number * self.tune.segment, self.tune.steps)
         over = self._seconds_left is not None and self._seconds_left <= 0
-        return record.number == self.tune.segments or self._last(record) < planned or over
+        return record.number == self.tune.segments or self._last(record) < planned or over or bool(record.over)
 
     # ------------------------------------------------------------------------------------------- what others see
 

@@ -83,6 +83,8 @@ class GroupRollouts:
     rollouts: list[Rollout] = field(default_factory=list)
     policies: list[Policy] = field(default_factory=list)
     used: Usage = Usage()
+    silent: int = 0
+    """Batches in a row, up to the last one, of which nothing could be learnt; earlier segments' among them."""
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
         """`prompts` only say how many attempts are wanted; which tasks these are is the supply's to say."""
@@ -117,10 +119,22 @@ class GroupRollouts:
         self.rollouts += made
         self.policies.append(self.stage.policy_at(version_name(self.segment, step - 1)))
         self.figures |= figures_of([(step, batch)])
+        self.silent = 0 if batch.signal else self.silent + 1
         self.batches.append((step, batch))
 
     def played(self) -> SegmentPlays:
         return SegmentPlays(len(self.rollouts), self.used, tuple(self.rollouts), tuple(self.policies))
+
+    def over(self) -> str:
+        """Weights that nothing moves draw as before: after so many batches the next ones will teach nothing either."""
+        if not self.grpo.silent or self.silent < self.grpo.silent:
+            return ""
+        solved = self.figures[max(self.figures)]["solved"]
+        return (
+            f"{self.silent} batches of attempts in a row taught nothing: at each task all attempts earned the same "
+            f"({solved:.0%} solved). Either all is learnt, or one answer has won: a lower tune.lr, a higher "
+            "grpo.temperature or another [reward] may keep it from that. grpo.silent = 0 goes on all the same"
+        )
 
     def rows(self, log: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """The rows of a log with what is told of each step's groups."""
@@ -261,6 +275,7 @@ def grpo_segment(
         rollouts = GroupRollouts(
             stage, supply, grpo, order.number, generator, None if order.most is None else order.most - taken
         )
+        rollouts.silent = int(before.get("silent", 0))
 
         def build(work: Path, clock: SegmentClock) -> PlayTrainer:
             trainer: PlayTrainer = speaking.joined(
@@ -269,7 +284,10 @@ def grpo_segment(
             trainer.mix = mix
             return trainer
 
-        parts = SegmentParts(build, lambda: {"supply": supply.state()}, rollouts.rows, rollouts.played)
+        def state() -> dict[str, Any]:
+            return {"supply": supply.state(), "silent": rollouts.silent}
+
+        parts = SegmentParts(build, state, rollouts.rows, rollouts.played, rollouts.over)
         done = work_off(order, folder, parts)
     silent = [row["step"] for row in done.log if row.get("signal") == 0]
     warnings = cut_off([batch for _, batch in rollouts.batches], config, base.folder.context)

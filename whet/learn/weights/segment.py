@@ -93,6 +93,8 @@ class SegmentParts:
     rows: Callable[[Sequence[dict[str, Any]]], list[dict[str, Any]]] = list
     """The rows of the log with the learner's own figures."""
     played: Callable[[], SegmentPlays] = SegmentPlays
+    over: Callable[[], str] = str
+    """Why there is no use in going on; '' where there is. Asked after each step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,8 @@ class SegmentResult:
     trains: str = ""
     told: tuple[str, ...] = ()
     seconds: float = 0.0
+    over: str = ""
+    """Why the training ends with this segment, whatever was planned."""
 
 
 class SegmentHalt(Exception):
@@ -120,7 +124,7 @@ class SegmentClock(TrainerCallback):  # type: ignore[misc]
         self._rows: list[dict[str, Any]] = []
         self._guard = FiniteGuard()
         self._began = time.monotonic()
-        self.halted = ""
+        self.halted = self.over = ""
 
     @property
     def log(self) -> list[dict[str, Any]]:
@@ -158,8 +162,10 @@ class SegmentClock(TrainerCallback):  # type: ignore[misc]
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         order = self._order
         full = order.most is not None and self.rollouts + order.batch > order.most
-        over = order.seconds is not None and self.seconds >= order.seconds
-        if state.global_step >= order.last or ((full or over) and self._between(state)):
+        late = order.seconds is not None and self.seconds >= order.seconds
+        if self._between(state):
+            self.over = self._parts.over()
+        if state.global_step >= order.last or ((full or late or self.over) and self._between(state)):
             control.should_save = control.should_training_stop = True
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **held: Any) -> None:
@@ -258,7 +264,7 @@ def work_off(order: SegmentOrder, base: Folder, parts: SegmentParts) -> SegmentR
     told = clock.told
     if trainer.repeats:
         told += (f"{trainer.repeats} parts of steps were worked again: there was no memory for them at first",)
-    return SegmentResult(place, step, tuple(clock.log), played, told=told, seconds=clock.seconds)
+    return SegmentResult(place, step, tuple(clock.log), played, told=told, seconds=clock.seconds, over=clock.over)
 
 
 class SegmentSteps(WorkedAgain):
