@@ -204,6 +204,23 @@ def test_silent_batches_count_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "(50% solved)" in ends[4]
 
 
+@pytest.mark.parametrize(
+    ("sections", "moved"),
+    [
+        ({}, False),
+        ({"grpo": {"preset": "baseline"}}, True),
+        ({"grpo": {"preset": "no_kl"}}, False),
+        ({"grpo": {"preset": "no_kl", "entropy": 0.01}}, True),
+        ({"grpo": {"entropy": 0.01}}, False),
+        ({"tune": {"decay": 0.1}}, True),
+        ({"mix": {"weight": 0.1}}, True),
+    ],
+)
+def test_a_training_that_is_moved_by_something_else_does_not_end(base: Path, sections: Any, moved: bool) -> None:
+    config = grpo_config(base, **sections)
+    assert grpo.moved_besides(config, config.grpo.settled()) is moved
+
+
 def test_what_ends_a_silent_training_is_no_word_in_its_identity_unless_it_is_set(base: Path) -> None:
     assert "silent" not in grpo_config(base).identity()["grpo"]
     assert grpo_config(base, grpo={"silent": 4}).identity()["grpo"]["silent"] == 4

@@ -287,12 +287,19 @@ def grpo_segment(
         def state() -> dict[str, Any]:
             return {"supply": supply.state(), "silent": rollouts.silent}
 
-        parts = SegmentParts(build, state, rollouts.rows, rollouts.played, rollouts.over)
+        over = str if moved_besides(config, grpo) else rollouts.over
+        parts = SegmentParts(build, state, rollouts.rows, rollouts.played, over)
         done = work_off(order, folder, parts)
     silent = [row["step"] for row in done.log if row.get("signal") == 0]
     warnings = cut_off([batch for _, batch in rollouts.batches], config, base.folder.context)
     warnings += [f"step {step}: no group's rewards differ, so nothing was learnt" for step in silent]
     return replace(done, trains=str(trains), told=(*done.told, *notes, *warnings))
+
+
+def moved_besides(config: GrpoConfig, grpo: GrpoSection) -> bool:
+    """Whether weights move although no rewards differ: by imitation beside, by decay, or by a KL or an entropy bonus,
+    which groups of equal rewards are part of unless they are replaced."""
+    return bool(config.mix.weight or config.tune.decay or ((grpo.beta or grpo.entropy) and not grpo.dynamic))
 
 
 MANY = 0.05
