@@ -175,10 +175,18 @@ def _gradient(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
         "",
     ]
     shares: list[SeedMean | None] = [_mean(found) for found in told.values()]
-    edges = {f"band, {word}": [_edge(found, at) for found in told.values()] for at, word in enumerate(("from", "to"))}
     groups = tuple(name.removeprefix("type_").replace("_", "\n") for name in told)
-    series = {"repaired": shares, **edges}
-    return lines, [Picture("results-gradient.svg", "the twelve cells, and their bands", groups, series)]
+    bands = [(found["band"][0], found["band"][1]) if "band" in found else None for found in told.values()]
+    drawn = Picture(
+        "results-gradient.svg",
+        "the twelve cells under imitation",
+        groups,
+        {"repaired, 95 % over problems": shares},
+        bands=bands,
+        bands_are="expected of a fine-tuned model",
+        seeded=False,
+    )
+    return lines, [drawn]
 
 
 def _place(entry: tuple[str, Any]) -> tuple[str, int]:
@@ -186,13 +194,9 @@ def _place(entry: tuple[str, Any]) -> tuple[str, int]:
     return kind, DIFFICULTIES.index(difficulty) if difficulty in DIFFICULTIES else len(DIFFICULTIES)
 
 
-def _edge(found: Mapping[str, Any], at: int) -> SeedMean | None:
-    return SeedMean(found["band"][at], math.nan, 1) if "band" in found else None
-
-
 def _mean(found: Mapping[str, Any]) -> SeedMean:
     low, high = found.get("interval", (math.nan, math.nan))
-    return SeedMean(found["repaired"], (high - low) / 2, 1)
+    return SeedMean(found["repaired"], math.nan, 1, (low, high))
 
 
 def _share(found: Mapping[str, Any]) -> str:

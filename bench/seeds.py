@@ -28,14 +28,16 @@ class SeedMean:
     value: float
     half: float
     seeds: int
+    ends: tuple[float, float] | None = None
+    """Of an interval that is not as wide on both sides, as that of a share near 0 or 1."""
 
     @property
     def low(self) -> float:
-        return self.value - self.half
+        return self.ends[0] if self.ends else self.value - self.half
 
     @property
     def high(self) -> float:
-        return self.value + self.half
+        return self.ends[1] if self.ends else self.value + self.half
 
     def __str__(self) -> str:
         if math.isnan(self.half):
@@ -58,6 +60,11 @@ class Picture:
     groups: tuple[str, ...]
     series: Mapping[str, Sequence[SeedMean | None]]
     top: float = 1.0
+    bands: Sequence[tuple[float, float] | None] = ()
+    """From where to where a group was expected, in grey behind it."""
+    bands_are: str = ""
+    seeded: bool = True
+    """Whether values are of seeds, so that one of a single seed is to be told as such."""
 
 
 def mean_of(values: Values) -> SeedMean:
@@ -93,22 +100,31 @@ def draw(picture: Picture, folder: Path) -> None:
 
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
+    from matplotlib.patches import Rectangle
 
     with plt.rc_context({"svg.hashsalt": picture.file, "svg.fonttype": "none", "font.size": 9}):
         figure, axes = plt.subplots(figsize=(8, 3.6))
         width = 0.8 / len(picture.series)
+        for at, band in enumerate(picture.bands):
+            if band:
+                place = (at - width / 2 - 0.05, band[0]), 0.9, band[1] - band[0]
+                axes.add_patch(
+                    Rectangle(*place, color="lightgrey", zorder=0, label=picture.bands_are if at == 0 else "")
+                )
         for number, (name, cells) in enumerate(picture.series.items()):
             known = [(at + number * width, cell) for at, cell in enumerate(cells) if cell is not None]
-            label = name if any(cell.seeds > 1 for _, cell in known) else f"{name} (one seed)"
+            several = not picture.seeded or any(cell.seeds > 1 for _, cell in known)
+            label = name if several else f"{name} (one seed)"
             axes.bar([x for x, _ in known], [cell.value for _, cell in known], width, label=label)
-            sure = [(x, cell.value, cell.half) for x, cell in known if not math.isnan(cell.half)]
+            sure = [(x, cell) for x, cell in known if not math.isnan(cell.low)]
             if sure:  # one seed has no interval: a whisker of no length would say that it has a narrow one
-                places, values, halves = zip(*sure, strict=True)
-                axes.errorbar(places, values, yerr=halves, fmt="none", ecolor="black", capsize=2)
+                ends = [[cell.value - cell.low for _, cell in sure], [cell.high - cell.value for _, cell in sure]]
+                places, values = [x for x, _ in sure], [cell.value for _, cell in sure]
+                axes.errorbar(places, values, yerr=ends, fmt="none", ecolor="black", capsize=2)
         axes.set_xticks([at + 0.4 - width / 2 for at in range(len(picture.groups))], picture.groups)
         axes.set_ylim(0, picture.top)
-        axes.set_title(picture.title)
-        axes.legend(fontsize=7)
+        axes.set_title(picture.title, pad=22)
+        axes.legend(fontsize=7, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
         figure.tight_layout()
         folder.mkdir(parents=True, exist_ok=True)
         figure.savefig(folder / picture.file, metadata={"Date": None})

@@ -157,14 +157,23 @@ VARIED: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_a_curriculum_and_the_cells_are_told_beside_what_they_are_measured_against() -> None:
+def test_a_curriculum_and_the_cells_are_told_beside_what_they_are_measured_against(tmp_path: Path) -> None:
     text, pictures = results.page({"ablation": VARIED})
     assert "Missing: all presets." in text
     assert "`band` is better" in text
     assert "| stages: tiny, tiny and small, small and medium, medium | missing |" in text
     assert "1 of 2 cells lie in their band" in text
     assert "| type_A_hard | 0.00 [0.00, 0.20] | 0.3 to 0.5 | below | 20 |" in text
-    assert [picture.file for picture in pictures] == ["results-gradient.svg"]
+    [drawn] = pictures
+    assert drawn.file == "results-gradient.svg"
+    assert list(drawn.bands) == [(0.9, 1.0), (0.3, 0.5)]
+    [shares] = drawn.series.values()
+    assert [(mean.low, mean.high) for mean in shares if mean] == [(0.8, 1.0), (0.0, 0.2)]  # not as far down as up
+    results.draw(drawn, tmp_path)
+    svg = (tmp_path / drawn.file).read_text()
+    assert svg.count("fill: #d3d3d3") == 3  # two bands, and what they are
+    assert "expected of a fine-tuned model" in svg
+    assert "one seed" not in svg
     assert "Missing." in results.page({"ablation": {"presets": []}})[0]
 
 
