@@ -143,6 +143,10 @@ def start(work: Path, adapter: Path) -> str:
         chosen = min(found, key=lambda kind: abs(found[kind]["repaired"] - 0.5))
         told = {"arm": "start", "seed": 0, "types": found, "type": chosen, **_measures(adapter)}
         keep(place, told)
+    if told["start"] != weights_digest(adapter):
+        raise SystemExit(
+            f"{place} is of other weights than {adapter}: take it away, with all arms that went on from it"
+        )
     if "begun" not in told:
         jobs = {told["type"]: (tiny(told["type"]), TASKS)}
         [begun] = all_played(f"{BASE}+{adapter}", jobs, place / "runs").values()

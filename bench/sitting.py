@@ -22,8 +22,8 @@ this is interrupted, is ended with all that it began. A table says at the end wh
 the number of those that failed, or 130 after an interrupt. `--share` starts CUDA's MPS, under which small models share
 a GPU by parts and not by turns, and has torch give back memory that it does not use; it is stopped again at the end.
 Do not kill one of several jobs that share: under MPS a neighbour has failed with a process that was killed.
-`--dry-run` says what would be done, with what is wrong with the lists, and begins nothing: on the machine that is there
-for a while is the wrong place to find out.
+`--dry-run` says what would begin when, and what would not, if each job takes what it says; it begins nothing, and ends
+with the number of those that would not be done. The machine that is there for a while is the wrong place to find out.
 `--only` works off the jobs whose names fit a pattern, those of the first pattern first; what the others would have made
 is taken to be there.
 """
@@ -124,12 +124,16 @@ class Sitting:
         elif self.now + job.takes > self.seconds:
             self._close(job, f"not begun: {self.seconds - self.now:.0f} s were left")
         elif all(known[name] == "done" for name in job.after) and self._has_room(job):
-            job.began, again, job.begun = self.now, job.begun, True
-            with (self.logs / f"{job.name}.txt").open("ab" if again else "wb") as log:
-                job.process = subprocess.Popen(
-                    ["bash", "-c", job.run], stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-                )
+            job.began = self.now
+            self._begin(job)
+            job.begun = True
             self._say(job, "began")
+
+    def _begin(self, job: Job) -> None:
+        with (self.logs / f"{job.name}.txt").open("ab" if job.begun else "wb") as log:
+            job.process = subprocess.Popen(
+                ["bash", "-c", job.run], stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            )
 
     def _has_room(self, job: Job) -> bool:
         running = [other for other in self.jobs if other.process is not None and not other.became]
@@ -143,6 +147,44 @@ class Sitting:
 
     def _say(self, job: Job, what: str) -> None:
         print(f"{self.now:6.0f} s  {job.name}: {what}", flush=True)
+
+
+class Plan(Sitting):
+    """A sitting that begins nothing: each job takes what it says, by a clock that leaps from end to end."""
+
+    clock: float = 0.0
+
+    @property
+    def now(self) -> float:
+        return self.clock
+
+    def run(self) -> None:
+        while self.look():
+            ends = [job.began + job.takes for job in self.jobs if job.process is not None and not job.became]
+            self.clock = min([*ends, self.seconds])
+
+    def _begin(self, job: Job) -> None:
+        job.process = PlannedProcess(self, job.began + job.takes)  # type: ignore[assignment]
+
+    def _say(self, job: Job, what: str) -> None:
+        if what == "began":
+            room = f", {job.gib:g} GiB" if job.gib else ""
+            run = NAMED.sub(lambda at: os.environ.get(at[1] or at[2], at[0]), job.run)
+            print(f"{self.now:6.0f} s  {job.name}: {job.takes:.0f} s{room}\n          {run}")
+        elif what != "done":
+            print(f"{self.now:6.0f} s  {job.name}: {what}")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedProcess:
+    """Ends well when its time is over."""
+
+    plan: Plan
+    ends: float
+    returncode = 0
+
+    def poll(self) -> int | None:
+        return 0 if self.plan.now >= self.ends else None
 
 
 MPS = "nvidia-cuda-mps-control"
@@ -232,15 +274,6 @@ def named(text: str) -> set[str]:
     return {plain or braced for plain, braced in NAMED.findall(text)}
 
 
-def planned(jobs: Sequence[Job], known: Mapping[str, str]) -> Iterator[str]:
-    """What would be done, in the order in which it would begin, with variables put in."""
-    for job in jobs:
-        room = f"{job.gib:g} GiB" if job.gib else "no GPU"
-        behind = f", after {', '.join(job.after)}" if job.after else ""
-        yield f"{job.name}: {job.takes:.0f} s, {room}{', beside the others' if job.beside else ''}{behind}"
-        yield "    " + NAMED.sub(lambda at: known.get(at[1] or at[2], at[0]), job.run)
-
-
 def chosen(jobs: Sequence[Job], patterns: Sequence[str]) -> list[Job]:
     """Those whose names fit, pattern by pattern, without their bonds to the others; all where no pattern is given."""
     if not patterns:
@@ -291,8 +324,9 @@ def main() -> int:
         parser.error(f"--gib {given.gib:g}: {larger[0]} alone takes more")
     os.environ.update(settled(jobs, told, os.environ))
     if given.dry_run:
-        print("\n".join(planned(jobs, os.environ)))
-        return 0
+        plan = Plan(jobs, given.seconds, given.logs, given.at_once, given.gib)
+        plan.run()
+        return sum(job.became != "done" for job in jobs)
     given.logs.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with sharing(given.share) as shared:

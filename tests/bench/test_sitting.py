@@ -116,7 +116,7 @@ def test_lists_that_are_worked_off_together_say_nothing_against_each_other() -> 
     assert told["RL_SLOTS"] == "640"
 
 
-def test_a_dry_run_says_what_would_be_done_and_begins_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_says_what_would_begin_when_and_begins_nothing(tmp_path: Path) -> None:
     made = tmp_path / "made"
     (tmp_path / "jobs.toml").write_text(
         f"""
@@ -130,27 +130,52 @@ def test_a_dry_run_says_what_would_be_done_and_begins_nothing(tmp_path: Path) ->
         [[job]]
         name = "then"
         run = "true"
-        takes = 1
+        takes = 15
         after = ["first_{{seed}}"]
+        [[job]]
+        name = "late"
+        run = "true"
+        takes = 90
+        after = ["then"]
         """
     )
-    call = [sys.executable, str(BENCH / "sitting.py"), str(tmp_path / "jobs.toml"), "--seconds", "9", "--dry-run"]
+    call = [sys.executable, str(BENCH / "sitting.py"), str(tmp_path / "jobs.toml"), "--dry-run"]
     call += ["--seeds", "0", "1", "--logs", str(tmp_path / "logs")]
-    said = subprocess.run(call, env=os.environ | {"PLACE": "here"}, capture_output=True, text=True, check=True).stdout
-    assert said.splitlines() == [
-        "first_0: 30 s, 12 GiB",
-        f"    touch {made} --cache 8 --work here",
-        "then: 1 s, no GPU, after first_0, first_1",
-        "    true",
-        "first_1: 30 s, 12 GiB",
-        f"    touch {made} --cache 8 --work here",
+    known = os.environ | {"PLACE": "here"}
+
+    def asked(*given: str, env: dict[str, str] = known) -> tuple[int, list[str], str]:
+        done = subprocess.run([*call, *given], env=env, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout.splitlines(), done.stderr
+
+    status, said, _ = asked("--seconds", "100")
+    assert status == 1
+    assert said == [
+        "     0 s  first_0: 30 s, 12 GiB",
+        f"          touch {made} --cache 8 --work here",
+        "    30 s  late: not begun: 70 s were left",
+        "    30 s  first_1: 30 s, 12 GiB",
+        f"          touch {made} --cache 8 --work here",
+        "    60 s  then: 15 s",
+        "          true",
     ]
+    assert [line for line in asked("--seconds", "200", "--at-once", "2")[1] if "late" in line] == [
+        "    45 s  late: 90 s"
+    ]
+    assert asked("--seconds", "200")[0] == 0
     assert not made.exists()
     assert not (tmp_path / "logs").exists()
-    without = {name: value for name, value in os.environ.items() if name != "PLACE"}
-    lost = subprocess.run(call, env=without, capture_output=True, text=True, check=False)
-    assert lost.returncode == 1
-    assert "set PLACE first" in lost.stderr
+    status, _, problem = asked("--seconds", "9", env={name: value for name, value in known.items() if name != "PLACE"})
+    assert status == 1
+    assert "set PLACE first" in problem
+
+
+def test_jobs_that_wait_for_each_other_are_told_by_a_dry_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs = [sitting.Job("a", "true", 5.0, after=["b"]), sitting.Job("b", "true", 5.0, after=["a"])]
+    sitting.Plan(jobs, 60.0, tmp_path).run()
+    assert [job.became for job in jobs] == ["not begun: 0 s were left"] * 2
+    assert "a: not begun" in capsys.readouterr().out
 
 
 def test_a_job_that_can_never_have_its_memory_is_refused(tmp_path: Path) -> None:

@@ -183,7 +183,11 @@ def test_a_training_that_nothing_moves_ends_after_some_batches(
         reward={"check": False},
         gate={"name": "none"},
     )
-    result = train(config, env=Hail(flat=True), runs=tmp_path, name="still")
+    told: list[str] = []
+    result = train(
+        config, env=Hail(flat=True), runs=tmp_path, name="still", watch=lambda training: told.extend(training.news())
+    )
+    assert any("3 batches of attempts in a row" in line for line in told) is bool(silent)
     assert (result.summary["trained_steps"], len(result.judge.judgements)) == (steps, 1)
     assert result.training.spent.startswith("3 batches of attempts in a row taught nothing" if silent else "")
     assert bool(result.training.spent) is bool(silent)
@@ -197,28 +201,60 @@ def test_silent_batches_count_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     stage: Any = SimpleNamespace(policy_at=lambda version: version)
     made = grpo.GroupRollouts(stage, Any, GrpoSection(silent=2), 1, Any, silent=1)  # type: ignore[arg-type]
     ends = []
-    for step, signal in enumerate((0.5, 0.0, 0.1, 0.0, 0.0), 1):
-        made.take(step, SimpleNamespace(attempted=[], signal=signal))  # type: ignore[arg-type]
+    for step, (signal, faulty) in enumerate(
+        ((0.5, False), (0.0, False), (0.1, False), (0.0, False), (0.0, True), (0.0, False)), 1
+    ):
+        made.take(step, SimpleNamespace(attempted=[], signal=signal, faulty=faulty))  # type: ignore[arg-type]
         ends.append(made.over())
-    assert ends[:4] == [""] * 4
-    assert "(50% solved)" in ends[4]
+    assert ends[:5] == [""] * 5
+    assert "(50% solved)" in ends[5]
 
 
 @pytest.mark.parametrize(
     ("sections", "moved"),
     [
-        ({}, False),
-        ({"grpo": {"preset": "baseline"}}, True),
-        ({"grpo": {"preset": "no_kl"}}, False),
-        ({"grpo": {"preset": "no_kl", "entropy": 0.01}}, True),
-        ({"grpo": {"entropy": 0.01}}, False),
-        ({"tune": {"decay": 0.1}}, True),
-        ({"mix": {"weight": 0.1}}, True),
+        ({}, ""),
+        ({"grpo": {"preset": "no_kl"}}, ""),
+        ({"grpo": {"entropy": 0.01}}, ""),
+        ({"grpo": {"preset": "baseline"}}, "grpo.beta"),
+        ({"grpo": {"preset": "no_kl", "entropy": 0.01}}, "grpo.entropy"),
+        ({"tune": {"decay": 0.1}}, "tune.decay"),
+        ({"mix": {"weight": 0.1}}, "mix.weight"),
+        ({"curriculum": {"kind": "stages"}}, "curriculum.kind"),
     ],
 )
-def test_a_training_that_is_moved_by_something_else_does_not_end(base: Path, sections: Any, moved: bool) -> None:
-    config = grpo_config(base, **sections)
-    assert grpo.moved_besides(config, config.grpo.settled()) is moved
+def test_a_training_that_something_else_changes_cannot_end_for_want_of_signal(
+    base: Path, sections: Any, moved: str
+) -> None:
+    assert grpo_config(base, **sections).grpo.silent == 0
+    told = sections | {"grpo": sections.get("grpo", {}) | {"silent": 3}}
+    if not moved:
+        assert grpo_config(base, **told).grpo.silent == 3
+        return
+    with pytest.raises(WhetError, match=f"{moved} changes it"):
+        grpo_config(base, **told)
+
+
+class Harder(Hail):
+    """Its tasks are others once it was solved."""
+
+    def next_environment(self, rates: Any) -> Hail:
+        after = Hail()
+        after.fingerprint = "hail-2" if any(rates) else self.fingerprint
+        return after
+
+
+class AsItIs(Hail):
+    def next_environment(self, rates: Any) -> Hail:
+        return self
+
+
+def test_a_schedule_of_the_environments_own_is_no_silence_either(base: Path, tmp_path: Path) -> None:
+    sections: dict[str, Any] = {"tune": {"steps": 1, "segment": 1}, "train": {"test": 0, "select": 8}}
+    config = grpo_config(base, grpo={"silent": 3}, gate={"name": "none"}, **sections)
+    with pytest.raises(WhetError, match="a schedule of its own"):
+        train(config, env=Harder(), runs=tmp_path, name="harder")
+    assert train(config, env=AsItIs(), runs=tmp_path, name="as_it_is").summary["trained_steps"] == 1
 
 
 def test_what_ends_a_silent_training_is_no_word_in_its_identity_unless_it_is_set(base: Path) -> None:

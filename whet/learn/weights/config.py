@@ -10,8 +10,6 @@ from whet.config.schema import Section
 from whet.config.train import TrainConfig
 from whet.learn.weights.presets import GRPO_PRESETS, PresetName
 
-SILENT = 10
-"""Batches of attempts in a row of which nothing was learnt, after which it is held that nothing will be."""
 LINEAR = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
 
@@ -103,7 +101,7 @@ class GrpoSection(Section):
     scale: Literal["group", "batch", "none"] = Field(default="group", description="what advantages are divided by")
     refill: int = Field(default=4, ge=1, description="rounds in which groups are replaced, at most")
     silent: int = Field(
-        default=SILENT, ge=0, description="batches in a row that taught nothing, after which training ends; 0: goes on"
+        default=0, ge=0, description="batches in a row that taught nothing, after which training ends; 0: goes on"
     )
     entropy: float = Field(default=0.0, ge=0, description="weight of an entropy bonus")
     balance: bool = Field(default=False, description="as many groups of each kind of task in a step")
@@ -219,9 +217,28 @@ class GrpoConfig(WeightsConfig):
         found = WeightsConfig.identity(self)
         if not self.curriculum.rest:
             del found["curriculum"]["rest"]
-        if self.grpo.silent == SILENT:
+        if not self.grpo.silent:
             del found["grpo"]["silent"]
         return found
+
+    @model_validator(mode="after")
+    def _still_when_silent(self) -> Self:
+        """Whether equal rewards mean that nothing changes any more."""
+        grpo = self.grpo.settled()
+        moves = {
+            "mix.weight": self.mix.weight,
+            "tune.decay": self.tune.decay,
+            "grpo.beta": 0 if grpo.dynamic else grpo.beta,
+            "grpo.entropy": 0 if grpo.dynamic else grpo.entropy,
+            "curriculum.kind": self.curriculum.kind != "none",
+        }
+        moved = next((name for name, value in moves.items() if value), "")
+        if grpo.silent and moved:
+            raise ValueError(
+                f"grpo.silent = {grpo.silent} ends a training that equal rewards leave as it is, and {moved} changes "
+                "it all the same: leave one of them out"
+            )
+        return self
 
     @model_validator(mode="after")
     def _whole_batches(self) -> Self:

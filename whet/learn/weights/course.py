@@ -365,6 +365,7 @@ class WeightsCourse(Training):
             self.notes += record.trains.splitlines()
         self.notes.append(f"segment {record.number}/{self.tune.segments}: {', '.join(shown)}, {record.checkpoint}")
         self.notes += [f"  {line}" for line in record.told[:3]]
+        self.notes += [f"  {record.over}"] if record.over else []
 
     def _hear(self, row: dict[str, Any]) -> None:
         """A step of the segment under way: a line, unless there was one just now."""

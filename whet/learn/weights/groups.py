@@ -113,6 +113,11 @@ class GroupBatch:
         return Counter(score.reason for score in scores if score is not None and score.reason in CUT)
 
     @property
+    def faulty(self) -> bool:
+        """Whether groups were played for it that cannot be trained on."""
+        return any(group.problem for group in self.attempted)
+
+    @property
     def count(self) -> int:
         """How many attempts were made for it."""
         return sum(len(group.attempts) for group in self.attempted)

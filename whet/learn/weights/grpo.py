@@ -119,21 +119,22 @@ class GroupRollouts:
         self.rollouts += made
         self.policies.append(self.stage.policy_at(version_name(self.segment, step - 1)))
         self.figures |= figures_of([(step, batch)])
-        self.silent = 0 if batch.signal else self.silent + 1
+        if not batch.faulty:  # where a service gave out, equal rewards say nothing of the policy
+            self.silent = 0 if batch.signal else self.silent + 1
         self.batches.append((step, batch))
 
     def played(self) -> SegmentPlays:
         return SegmentPlays(len(self.rollouts), self.used, tuple(self.rollouts), tuple(self.policies))
 
     def over(self) -> str:
-        """Weights that nothing moves draw as before: after so many batches the next ones will teach nothing either."""
+        """Weights that nothing moves draw as before: after so many batches it is held that none will teach anything."""
         if not self.grpo.silent or self.silent < self.grpo.silent:
             return ""
         solved = self.figures[max(self.figures)]["solved"]
         return (
             f"{self.silent} batches of attempts in a row taught nothing: at each task all attempts earned the same "
             f"({solved:.0%} solved). Either all is learnt, or one answer has won: a lower tune.lr, a higher "
-            "grpo.temperature or another [reward] may keep it from that. grpo.silent = 0 goes on all the same"
+            "grpo.temperature or another [reward] may keep another run from that"
         )
 
     def rows(self, log: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -287,19 +288,12 @@ def grpo_segment(
         def state() -> dict[str, Any]:
             return {"supply": supply.state(), "silent": rollouts.silent}
 
-        over = str if moved_besides(config, grpo) else rollouts.over
-        parts = SegmentParts(build, state, rollouts.rows, rollouts.played, over)
+        parts = SegmentParts(build, state, rollouts.rows, rollouts.played, rollouts.over)
         done = work_off(order, folder, parts)
     silent = [row["step"] for row in done.log if row.get("signal") == 0]
     warnings = cut_off([batch for _, batch in rollouts.batches], config, base.folder.context)
     warnings += [f"step {step}: no group's rewards differ, so nothing was learnt" for step in silent]
     return replace(done, trains=str(trains), told=(*done.told, *notes, *warnings))
-
-
-def moved_besides(config: GrpoConfig, grpo: GrpoSection) -> bool:
-    """Whether weights move although no rewards differ: by imitation beside, by decay, or by a KL or an entropy bonus,
-    which groups of equal rewards are part of unless they are replaced."""
-    return bool(config.mix.weight or config.tune.decay or ((grpo.beta or grpo.entropy) and not grpo.dynamic))
 
 
 MANY = 0.05

@@ -20,6 +20,9 @@ from whet.models.hf.folder import Folder
 from whet.rollout.session import works_of
 from whet.types import Policy
 
+SOLVED = (1.0,) * 99
+"""Segments in which all was solved: by then a schedule has come to its end."""
+
 
 class SftLearner(Learner):
     """Supervised training on conversations: an oracle's, a run's or a file's."""
@@ -69,6 +72,13 @@ class GrpoLearner(Learner):
         _refuse_launcher()
         config: GrpoConfig = assignment.config
         grpo = config.grpo
+        env = assignment.shop.env
+        if (
+            grpo.silent
+            and hasattr(env, "next_environment")
+            and env.next_environment(SOLVED).fingerprint != env.fingerprint
+        ):
+            raise WhetError(f"{env.name} has a schedule of its own: its tasks change, so leave grpo.silent out")
         batch, stride = grpo.rows_a_step * grpo.updates, grpo.updates * grpo.iterations
         course = WeightsCourse.begin(assignment, _reinforce, batch, stride)
         if config.reward.check:
