@@ -19,6 +19,8 @@ import whet
 from whet.run.ablate import stability
 
 BASE = os.environ.get("RL_BASE", "hf:smollm2")
+PLACES = ("target.model=", "sft.path=")
+"""Settings that say where something lies on one machine; `start` and the recipe say what it was."""
 
 
 def train_arm(
@@ -46,7 +48,7 @@ def train_arm(
         **made_by(environment, config, recipe, learnt),
         "start": weights_digest(Path(began_with)) if began_with else "",
         "adapter": weights_digest(place / "adapter"),
-        "overrides": list(given),
+        "overrides": [said for said in given if not said.startswith(PLACES)],
         "seconds": made.summary["train_seconds"],
         "wall": round(time.monotonic() - began, 1),
         "peak_gib": peak_gib(),

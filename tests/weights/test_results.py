@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,11 @@ FULL = {
     "sft_equal_time": [0.35, 0.37, 0.33],
     "rejection_sft": [0.36, 0.36, 0.35],
 }
+
+
+def test_committed_results_name_no_place_of_a_machine() -> None:
+    for file in (ROOT / "results").rglob("*.json"):
+        assert not re.search(r'["=+~]/\w', file.read_text(encoding="utf-8")), file.name
 
 
 def test_the_committed_page_is_what_the_committed_results_say() -> None:
