@@ -35,6 +35,7 @@ import rl_problems  # noqa: E402
 import rl_records  # noqa: E402
 import rl_soup  # noqa: E402
 import rl_step  # noqa: E402
+import rl_support  # noqa: E402
 import sitting  # noqa: E402
 import soup_author  # noqa: E402
 import together  # noqa: E402
@@ -674,6 +675,21 @@ def test_what_is_carried_to_another_machine_comes_into_its_place_in_loads(
     assert (own / "whet_site.pth").read_text().strip() == str(there / "site-packages")
 
 
+def test_what_weights_can_do_at_all_is_told_by_fault_type() -> None:
+    def attempts(task: int, kind: str, *solved: int) -> list[dict[str, Any]]:
+        scores = (Score(hard, 0, 0, {"recall": 1.0}, "repaired" if hard else "step_limit") for hard in solved)
+        return [{"task": task, "kind": kind, "score": score} for score in scores]
+
+    found = rl_support.by_kind([*attempts(1, "A", 1, 1), *attempts(2, "A", 0, 1), *attempts(1001, "C", 0, 0)])
+    assert list(found) == ["all", "A", "C"]
+    assert (found["all"]["problems"], found["all"]["attempts"], found["all"]["solved"]) == (3, 6, 0.5)
+    assert [(its["always"], its["never"]) for its in found.values()] == [(1 / 3, 1 / 3), (0.5, 0.0), (0.0, 1.0)]
+    assert found["C"]["failed"] == {"step_limit": 2}
+    assert "never 1.00 [0.21, 1.00]; failed: step_limit 2" in rl_support.lines("small", found)[-1]
+    with pytest.raises(SystemExit, match="say small@select"):
+        rl_support.played(Any, "small", 1, 1, 1.0, Path())  # type: ignore[arg-type]
+
+
 def test_no_arm_of_soup_is_made_where_the_oracles_own_programs_crash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -717,6 +733,10 @@ def test_the_weights_that_presets_begin_with_are_measured_on_the_tasks_of_all_ar
     assert [{kind: n for kind, (_, n) in jobs.items()} for jobs in asked] == [
         dict.fromkeys(rl_ablation.FAULT_KINDS, rl_ablation.PROBE), {"B": rl_ablation.TASKS}
     ]  # fmt: skip
+    some_weights(tmp_path / "other")
+    (tmp_path / "other" / rl_records.WEIGHTS).write_bytes(b"other weights")
+    with pytest.raises(SystemExit, match="is of other weights than"):
+        rl_ablation.start(tmp_path, tmp_path / "other")
     rl_ablation.collect(tmp_path, tmp_path / "ablation.json")
     begun = json.loads((tmp_path / "ablation.json").read_text())["begun"]
     assert (begun["n"], begun["device"]) == (rl_ablation.TASKS, rl_records.machine()["device"])
