@@ -300,7 +300,10 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; 1 where the page is another")
     given = parser.parse_args()
     try:
-        text, pictures = page(read_results(given.results))
+        found = read_results(given.results)
+        if not found:
+            raise ResultsError(f"{given.results} holds none; the page stays as it is")
+        text, pictures = page(found)
     except (ResultsError, KeyError, TypeError) as error:
         print(f"the results cannot be read: {error}", file=sys.stderr)
         return 2

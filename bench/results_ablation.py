@@ -26,7 +26,16 @@ def ablation_bar(data: Mapping[str, Any]) -> Bar:
     absent = [preset for preset in PRESETS if preset not in rows]
     few = lacking({preset: rows[preset]["seeds"] for preset in PRESETS if preset in rows})
     told = "; ".join(filter(None, [f"Missing: {', '.join(absent)}" if absent else "", few]))
+    if not told and not _moved(data):
+        told = "All five stand below, and none is shown to have moved from where it began: a ranking of noise"
     return Bar(name, None if told else True, (told or "All five stand below") + ".")
+
+
+def _moved(data: Mapping[str, Any]) -> list[str]:
+    """Presets whose interval over seeds leaves out what the weights that all begin with do on the same tasks."""
+    value = data.get("begun", {}).get("repaired")
+    means = {row["preset"]: mean_of(row["seeds"]) for row in data.get("presets", [])}
+    return [name for name, mean in means.items() if value is not None and mean.half < abs(mean.value - value)]
 
 
 def ablation_section(data: Mapping[str, Any]) -> tuple[list[str], list[Picture]]:
@@ -80,8 +89,7 @@ def _begun(data: Mapping[str, Any]) -> str:
     if "repaired" not in begun:
         return "What the weights that all arms begin with do on these tasks is missing."
     value, (low, high) = begun["repaired"], begun["interval"]
-    means = {row["preset"]: mean_of(row["seeds"]) for row in data["presets"]}
-    moved = [f"`{name}`" for name, mean in means.items() if mean.half < abs(mean.value - value)]
+    moved = [f"`{name}`" for name in _moved(data)]
     where = f", on {begun['device']}" if begun.get("device") != data.get("device") else ""
     learnt = (
         f"{', '.join(moved)} moved from there."

@@ -21,9 +21,10 @@ from statistics import fmean
 from typing import Any
 
 from rl import SAMPLING, KeptOpen
-from rl_problems import rung_of
+from rl_problems import RUNGS, rung_of
 
 import whet
+from whet.errors import WhetError
 from whet.evals.estimate import Interval, wilson
 from whet.models.base import Model
 from whet.run.workspace import open_run
@@ -36,7 +37,10 @@ def played(
     model: Model, rung: str, n: int | None, repeats: int, temperature: float, runs: Path
 ) -> list[dict[str, Any]]:
     """The attempts at problems of a rung: task, kind, and what their score says."""
-    args, split, usual = rung_of(rung)
+    try:
+        args, split, usual = rung_of(rung)
+    except KeyError:
+        raise SystemExit(f"{rung} is no rung; there are {', '.join(f'{name}@select' for name in RUNGS)}") from None
     if split == "test":
         raise SystemExit(f"{rung}: problems of split test are for arms alone; say {rung}@select")
     given = [f"env.args.{name}={value}" for name, value in args.items()]
@@ -98,7 +102,10 @@ def main() -> None:
     parser.add_argument("--temperatures", type=float, nargs="+", default=[1.0, 0.7, 0.0])
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    model, found = KeptOpen(given.weights), {}
+    try:
+        model, found = KeptOpen(given.weights), dict[str, Any]()
+    except WhetError as problem:
+        raise SystemExit(f"rl_support.py: {problem}") from None
     for temperature in given.temperatures:
         repeats = given.repeats if temperature else 1
         for rung in given.rungs.split(","):

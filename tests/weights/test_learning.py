@@ -202,7 +202,7 @@ def test_silent_batches_count_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     made = grpo.GroupRollouts(stage, Any, GrpoSection(silent=2), 1, Any, silent=1)  # type: ignore[arg-type]
     ends = []
     for step, (signal, faulty) in enumerate(
-        ((0.5, False), (0.0, False), (0.1, False), (0.0, False), (0.0, True), (0.0, False)), 1
+        ((0.5, False), (0.0, False), (0.1, True), (0.0, False), (0.0, True), (0.0, False)), 1
     ):
         made.take(step, SimpleNamespace(attempted=[], signal=signal, faulty=faulty))  # type: ignore[arg-type]
         ends.append(made.over())

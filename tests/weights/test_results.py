@@ -38,6 +38,28 @@ FULL = {
 }
 
 
+def test_a_folder_without_results_leaves_the_page_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "results.md").write_text("the page")
+    given = ["results.py", "--results", str(tmp_path / "typo"), "--docs", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", given)
+    assert results.main() == 2
+    assert "holds none" in capsys.readouterr().err
+    assert (tmp_path / "results.md").read_text() == "the page"
+
+
+def test_presets_that_learnt_nothing_are_ranked_and_the_bar_stays_open() -> None:
+    shared = {"signal": 0.5, "stability": 1.0, "seconds": 10.0}
+    names = ("baseline", "no_kl", "asym_clip", "dynamic", "token_loss")
+    rows = [{"preset": name, "seeds": [0.5, 0.52, 0.54], **shared} for name in names]
+    begun = {"repaired": 0.51, "interval": [0.4, 0.6], "n": 100}
+    assert "a ranking of noise" in results.ablation_bar({"presets": rows, "begun": begun}).why
+    assert results.ablation_bar({"presets": rows, "begun": begun}).holds is None
+    assert results.ablation_bar({"presets": rows, "begun": begun | {"repaired": 0.4}}).holds is True
+    assert results.ablation_bar({"presets": rows}).holds is None  # where they began is not known
+
+
 def test_committed_results_name_no_place_of_a_machine() -> None:
     for file in (ROOT / "results").rglob("*.json"):
         assert not re.search(r'["=+~]/\w', file.read_text(encoding="utf-8")), file.name

@@ -119,8 +119,10 @@ class GroupRollouts:
         self.rollouts += made
         self.policies.append(self.stage.policy_at(version_name(self.segment, step - 1)))
         self.figures |= figures_of([(step, batch)])
-        if not batch.faulty:  # where a service gave out, equal rewards say nothing of the policy
-            self.silent = 0 if batch.signal else self.silent + 1
+        if batch.signal:
+            self.silent = 0
+        elif not batch.faulty:  # where a service gave out, equal rewards say nothing of the policy
+            self.silent += 1
         self.batches.append((step, batch))
 
     def played(self) -> SegmentPlays:
